@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --no-compile # Python compiles a module when
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not install the same packages into one environment
-.PHONY: help setup demo test test-all torch lint format docs bench fabric soak sanitize clean
+.PHONY: help setup demo test test-all torch lint format docs bench fabric soak sanitize nccl clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,10 @@ soak: $(STAMPS)/package ## look for faults: random networks, schedules, command 
 
 sanitize: $(STAMPS)/package $(STAMPS)/test ## run the tests of the native code with the sanitizers of gcc; ARGS=kernels
 	$(BIN)/python tools/sanitize.py $(ARGS)
+
+nccl: $(STAMPS)/package $(STAMPS)/test ## ask the real NCCL what it makes of our files; downloads 717 MB once, outside the checkout
+	$(BIN)/python tools/nccl_judge.py $(ARGS)
+	$(BIN)/python -m pytest -q -rs -m nccl tests/nccl
 
 clean: ## remove build results and caches, keep .venv
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache $(STAMPS)/package

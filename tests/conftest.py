@@ -1,5 +1,6 @@
 """Fixtures for all tests. pytest puts this folder on the import path, so tests can import `networks` and `oracles`."""
 
+import os
 import signal
 
 import pytest
@@ -9,6 +10,9 @@ from forestcoll.kernels import Core, cores
 # A shell that starts the tests in the background, or `nohup`, ignores Ctrl-C, and processes inherit this. Tests send
 # themselves and their processes Ctrl-C, so it must have its usual effect.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The tables of NCCL are the stored ones, also where a library is installed.
+os.environ["FORESTCOLL_NCCL"] = "2.32.3"
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Record about 5,500 outputs of the installed build, and compare two records: no output may change by a byte.
+"""Record about 5,300 outputs of the installed build, and compare two records: no output may change by a byte.
 
     python tools/same_bytes.py record before.json --keep before
     python tools/same_bytes.py record after.json --keep after

@@ -355,7 +355,7 @@ def reductions(_settings: Settings) -> Result:
         least = least_factor(len(schedule.topology.compute))
         same &= least <= shape.reduction_factor <= shape.bandwidth_factor
         rows.append((spec, method, shape.reduction_factor, shape.bandwidth_factor, least))
-    summary = "T_C is at most T_B on all networks, and equals it where T_B is the least. `design --reduction` adds it."
+    summary = "T_C is at most T_B on all networks, and equals it where T_B is the least. `design --costs` adds it."
     heads = ["network", "method", "T_C (M times gamma)", "T_B (M/B)", "least of both"]
     return Result(verdict_of(same=same), summary, table(heads, rows, left=2))
 

@@ -15,7 +15,8 @@ from forestcoll.demand.groups.pieces import groups_of_pieces, read_pieces
 from forestcoll.demand.matrix import read_matrix
 from forestcoll.design.workloads.profile import read_profile
 from forestcoll.measurement.fit.tables import read_records
-from forestcoll.nccl.log import read_log
+from forestcoll.nccl.job.explained import explain_job
+from forestcoll.nccl.reading import read_log
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.schedule.files import holds_schedule, read_schedule
 from forestcoll.simulation.costs import read_costs
@@ -38,6 +39,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "verify": _verified,
     "program": judge_file,
     "log": read_log,
+    "job": lambda path: explain_job(path, None),
     "times": lambda path: read_records(path, Collective.ALLREDUCE),
     "demand": lambda path: read_matrix(path, _RING),
     "pieces": lambda path: groups_of_pieces(_RING, read_pieces(path)),

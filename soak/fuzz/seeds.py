@@ -25,6 +25,23 @@ TEXTS = {
     ),
     "shards.json": '{"0": "1/2", "1": "1/4", "2": "1/4"}',
     "times.csv": "size,time_us\n1024,12\n1048576,90\n16777216,900\n268435456,14000\n",
+    "nccl-tests.json": (
+        '{"args": ["./all_reduce_perf"], "config": {"ngpus": 1, "devices": [{"rank": 0, "group": 0}]}, '
+        '"results": [{"size": 8000, "redop": "sum", "root": "-1", "out_of_place": {"time": 8.0, "alg_bw": 1.0, '
+        '"bus_bw": 1.0, "nwrong": 0.0}, "in_place": null}], "errors": [""], "end_time": ""}'
+    ),
+    "inspector.log": (
+        '{"header": {"id": "0x1", "rank": 0, "n_ranks": 4}, "coll_perf": {"coll": "AllGather", "coll_msg_size_bytes": '
+        '1024, "coll_exec_time_us": 7, "coll_timing_source": "kernel_gpu"}}\n{"header": {}, "p2p_perf": {}}\n'
+    ),
+    "ras.json": (
+        '{"communicators": [{"hash": "0x1", "size": 2, "ranks": [{"rank": 0, "collective_counts": {"AllReduce": 1}}], '
+        '"missing_ranks": [{"rank": 1, "host": "10.0.0.1", "pid": 7}]}]}'
+    ),
+    "rccl-tests.csv": (
+        "numCycle,collective,ranks,gpusPerRank,size,type,redop,inplace,time,algbw,busbw,#wrong\n"
+        "0,AllReduce,2,4,8000,float,sum,0,8.0,1.0,1.75,0\n0,AllReduce,2,4,8000,float,sum,1,8.0,1.0,1.75,N/A\n"
+    ),
     "matrix.csv": ",a,b,c\na,0,1,2\nb,1,0,2\nc,2,2,0\n",
     "edges.txt": "a b 25\nb c {'capacity': 25}\na c 10\n",
     "slurm.conf": "SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\nSwitchName=top Switches=s[0-1]\n",

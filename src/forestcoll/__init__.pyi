@@ -12,6 +12,7 @@ from .algorithms.flows import Flows as Flows
 from .algorithms.generate import generate as generate
 from .algorithms.generate import optimum as optimum
 from .algorithms.trees import Trees as Trees
+from .algorithms.verify import verify as verify
 from .base.errors import CommunicationError as CommunicationError
 from .base.errors import ForestcollError as ForestcollError
 from .base.errors import InputError as InputError
@@ -29,6 +30,7 @@ from .design.expanding import expand as expand
 from .design.search.finder import find_topologies as find_topologies
 from .measurement.fit import fit_costs as fit_costs
 from .nccl.comparison import explain as explain
+from .nccl.job.explained import explain_job as explain_job
 from .presentation.pages.report import html_report as html_report
 from .presentation.view.view import view as view
 from .programs.targets.target import Export as Export
@@ -60,7 +62,6 @@ from .tuning.tune import tune as tune
 from .tuning.value import Tuning as Tuning
 from .verification import Fault as Fault
 from .verification import Report as Report
-from .verification import verify as verify
 from .what_if.additions import additions as additions
 from .what_if.study import failures as failures
 from .what_if.upgrades import upgrades as upgrades

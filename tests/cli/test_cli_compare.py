@@ -37,3 +37,27 @@ def test_a_report_is_written_and_names_the_command_without_its_file(tmp_path: Pa
     assert str(tmp_path) not in page
     assert json_of(*words, f"--html={file}")["topology"] == "ring:nodes=4"
     assert file.read_text(encoding="utf-8") == page.replace("multitree</code>", "multitree --json</code>")
+
+
+AS_CHOSEN = ("compare", "dgx-h100:boxes=4", "--collective", "allreduce", "--baselines", "nccl (as it chooses)")
+
+
+def test_json_has_what_nccl_chooses_for_each_size() -> None:
+    rows = {row["name"]: row for row in json_of(*AS_CHOSEN, "--nccl", "2.28")["rows"]}
+    chosen = rows["nccl (as it chooses)"]
+    first = chosen["times"][0]
+    assert (first["algorithm"], first["protocol"], first["channels"]) == ("TREE", "LL128", 16)
+    assert round(first["nccl_us"], 1) == 83.2
+    assert chosen["nccl"] == "NCCL 2.28.9 (stored table)"
+    assert "nccl_us" not in rows["forestcoll"]["times"][0]
+
+
+def test_the_page_shows_what_nccl_chooses() -> None:
+    out = run_command(*AS_CHOSEN).out
+    assert "What NCCL chooses by itself, and the time that it expects, by NCCL 2.32.3 (stored table):" in out
+    assert "  16MiB  TREE       LL128           16" in out
+
+
+def test_an_unknown_version_of_nccl_is_refused() -> None:
+    line = run_command(*AS_CHOSEN, "--nccl", "2.1").error_line()
+    assert line.startswith("nccl is '2.1'; tables are stored of 2.28.9, 2.30.7, 2.32.3")

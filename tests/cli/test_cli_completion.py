@@ -43,7 +43,8 @@ def test_builders_and_files_are_completed() -> None:
     offered = completions("forestcoll optimum dgx")
     assert offered == {"file,dgx"} | {f"plain,{each.name}" for each in builders() if each.name.startswith("dgx")}
     assert completions("forestcoll verify sched") == {"file,sched"}
-    assert completions("forestcoll generate ring -o sched") == {"file,sched"}
+    assert completions("forestcoll topology ring -o net") == {"file,net"}
+    assert completions("forestcoll generate ring -o sched") == {"file,sched", "plain,schedule="}
 
 
 def test_each_shell_has_a_script(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,7 @@ SCHEDULES = ("trees.json", "steps.json", "flows.json", "bundle.json", "series.js
 WORKS = [
     ["optimum", "names.json", "--all"],
     ["optimum", "names.json", "--collective", "gather", "--root", ROOT],
-    ["one-port", "names.json", "--source", ROOT, "--ports", "one", "--picture", "out/period.svg"],
+    ["one-port", "names.json", "--source", ROOT, "--ports", "one", "-o", "picture=out/period.svg"],
     ["verify", "program.xml"],
     ["compare", "names.json", "--baselines", "nccl-ring", "--html", "out/report.html"],
     ["compare", "names.json", "--collective", "allreduce", "--baselines", "nccl-ring,nccl-tree", "--sizes", "1M"],
@@ -84,10 +84,10 @@ WORKS = [
     ["optimum", "names.json", "--collective", "broadcast", "--root", ROOT],
     ["optimum", "names.json", "--collective", "all-to-all"],
     ["optimum", "names.json", "--groups", "0,1;2,3"],
-    ["optimum", "names.json", "--layout", "tp=2,dp=2", "--table"],
+    ["optimum", "names.json", "--layout", "tp=2,dp=2", "--all"],
     ["one-port", "names.json", "--source", ROOT, "--size", "1MiB"],
-    *(["simulate", each, "--links", "-"] for each in SCHEDULES),
-    ["simulate", "trees.json", "--sizes", "1M,2M", "--plot", "out/plot.svg", "--gantt", "out/gantt.svg"],
+    *(["simulate", each, "-o", "links=-"] for each in SCHEDULES),
+    ["simulate", "trees.json", "--sizes", "1M,2M", "-o", "plot=out/plot.svg", "-o", "gantt=out/gantt.svg"],
     ["topology", "names.json"],
     ["topology", "names.json", "-o", "out/network.graphml"],
     ["train-time", "gpt2-small", "names.json", "--picture", "out/timeline.svg"],
@@ -129,7 +129,7 @@ def test_every_command_that_reads_a_file_is_tried() -> None:
 
 def draws(words: list[str]) -> bool:
     """Whether a command takes long for a file, whose content is the same wherever the page is shown."""
-    return words[0] == "tune" or bool({"--plot", "--picture", "--html"}.intersection(words))
+    return words[0] == "tune" or any(word.startswith(("plot=", "picture=", "--picture", "--html")) for word in words)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_cells_that_look_like_formulas_are_quoted_as_text(tmp_path: Path) -> Non
     source = {"directed": False, "graph": graph, "nodes": [{"id": each} for each in ids], "edges": edges}
     (tmp_path / "network.json").write_text(json.dumps(source))
     assert run_command("generate", tmp_path / "network.json", "-o", tmp_path / "s.json").status == 0
-    assert run_command("simulate", tmp_path / "s.json", "--links", tmp_path / "links.csv").status == 0
+    assert run_command("simulate", tmp_path / "s.json", "-o", f"links={tmp_path / 'links.csv'}").status == 0
     text = (tmp_path / "links.csv").read_text()
     cells = {cell for row in list(csv.reader(text.splitlines()))[1:] for cell in row[:2]}
     assert cells == {"'" + ids[0], "'+1+1", "'@SUM(1)", "'-2", "?=1", "a,b"}

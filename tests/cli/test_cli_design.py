@@ -13,7 +13,7 @@ COMMAND = ("design",)
 def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
     network, schedule = tmp_path / "network.json", tmp_path / "schedule.json.gz"
     arguments = ("--nodes", 27, "--degree", 4, "--collective", "allreduce", "--size", "1KB")
-    run = run_command(*COMMAND, *arguments, "--topology-output", network, "-o", schedule, "--json")
+    run = run_command(*COMMAND, *arguments, "-o", f"topology={network}", "-o", schedule, "--json")
     document = run.document()
     (row,) = [each for each in document["pareto"] if each["name"] == document["chosen"]]
     verified = json_of("verify", schedule)
@@ -25,13 +25,15 @@ def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("choice", ["6", "C(64,{6,7})"])
 def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
-    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--published-only", "--choose", choice, "--json")
+    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--only", "published", "--choose", choice, "--json")
     assert run.document()["chosen"] == "C(64,{6,7})"
 
 
 def test_the_frontier_and_the_chosen_network_are_drawn(tmp_path: Path) -> None:
     plot, picture = tmp_path / "plot.svg", tmp_path / "network.svg"
-    run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--plot", plot, "--picture", picture, "--json")
+    run = run_command(
+        *COMMAND, "--nodes", 64, "--degree", 4, "-o", f"plot={plot}", "-o", f"picture={picture}", "--json"
+    )
     document = run.document()
     assert (document["plot"], document["picture"]) == (str(plot), str(picture))
     drawn = plot.read_text()
@@ -43,13 +45,13 @@ def test_the_frontier_and_the_chosen_network_are_drawn(tmp_path: Path) -> None:
 
 def test_only_one_frontier_is_drawn_if_the_search_uses_the_bases_of_the_paper(tmp_path: Path) -> None:
     plot = tmp_path / "plot.svg"
-    assert run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--published-only", "--plot", plot).status == 0
+    assert run_command(*COMMAND, "--nodes", 12, "--degree", 2, "--only", "published", "-o", f"plot={plot}").status == 0
     assert "networks found" not in plot.read_text()
 
 
 def test_the_expanded_network_and_its_schedule_are_written(tmp_path: Path) -> None:
     schedule, network = tmp_path / "schedule.json", tmp_path / "network.json"
-    arguments = ("--by", "line-graph", "--by", "degree=2", "-o", schedule, "--topology-output", network, "--json")
+    arguments = ("--by", "line-graph", "--by", "degree=2", "-o", schedule, "-o", f"topology={network}", "--json")
     document = run_command(*COMMAND, "torus:dims=3x3", *arguments).document()
     assert (document["name"], document["nodes"], document["degree"]) == ("L([torus:dims=3x3])*2", 72, 8)
     assert (document["steps"], document["bandwidth_factor"]) == (4, "73/72")

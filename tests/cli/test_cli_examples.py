@@ -1,4 +1,4 @@
-"""The examples of every `--help` run, in order, in a folder that contains only `nccl-tests.log`."""
+"""The examples of every `--help` run, in order, in a folder that contains only the two logs of `examples/`."""
 
 import shlex
 import shutil
@@ -12,7 +12,7 @@ from forestcoll.cli.examples import EXAMPLES
 from forestcoll.cli.main import _COMMANDS, forestcoll
 from forestcoll.runtime.emulation.requirements import missing
 
-LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
+LOGS = sorted((Path(__file__).parents[2] / "examples").glob("*.log"))
 COSTLY = {("bench", 1), ("tune", 0), ("probe", 0), ("probe", 1), ("probe", 2), ("tune", 1)}
 """Examples that take seconds, by command and place; the tests of their folders run their like."""
 
@@ -43,7 +43,8 @@ def _process(words: list[str]) -> Run:
 
 def _run(lines: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    shutil.copy(LOG, folder)
+    for log in LOGS:
+        shutil.copy(log, folder)
     for line in lines:
         program, *words = shlex.split(line)
         if "--" in words and (problem := missing()) is not None:

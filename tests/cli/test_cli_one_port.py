@@ -36,15 +36,15 @@ def test_the_source_is_named_by_id_or_by_position_and_an_id_wins(tmp_path: Path)
 
 
 def test_a_schedule_along_the_best_dag_or_tree_or_with_a_loss_has_its_throughput(figure_1: Path) -> None:
-    assert answer(figure_1, "--source", "s", "--along", "dag")["throughput"] == "4/5"
-    assert answer(figure_1, "--source", "s", "--along", "tree")["throughput"] == "2/3"
+    assert answer(figure_1, "--source", "s", "--method", "dag")["throughput"] == "4/5"
+    assert answer(figure_1, "--source", "s", "--method", "tree")["throughput"] == "2/3"
     for loss in ("40%", "0.4", "2/5"):
-        found = answer(figure_1, "--source", "s", "--loss", loss)
+        found = answer(figure_1, "--source", "s", "--method", f"graph:loss={loss}")
         assert (found["throughput"], len(found["trees"]), found["optimal"]) == ("2/3", 1, False)
 
 
 def test_the_dag_of_an_order(figure_1: Path) -> None:
-    found = answer(figure_1, "--source", "s", "--along", "dag", "--order", "s,1,3,2,4")
+    found = answer(figure_1, "--source", "s", "--method", "dag:order='s,1,3,2,4'")
     assert (found["throughput"], found["period"], found["best_dag"]["order"]) == ("4/5", "5", ["s", "1", "3", "2", "4"])
 
 
@@ -104,7 +104,7 @@ def line(tmp_path: Path) -> Path:
 
 
 def test_the_number_of_packets_can_be_given(line: Path) -> None:
-    found = answer(line, "--source", "a", "--size", "1000", "--packets", 4)
+    found = answer(line, "--source", "a", "--size", "1000", "--method", "packets:count=4")
     assert (found["packets"], found["packet_size"], found["makespan_us"]) == (4, 250, "123/2")
 
 

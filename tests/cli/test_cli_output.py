@@ -95,7 +95,7 @@ def test_a_signal_leaves_all_files_of_a_bundle_or_only_the_old_one(
     bundle, members = tmp_path / "bundle.json", tmp_path / "members"
     bundle.write_text("older")
     words = [sys.executable, "-c", code, "generate", "ring:nodes=4", "--groups", "0,1;2,3"]
-    words += ["--members", str(members), "-o", str(bundle)]
+    words += ["-o", f"members={members}", "-o", str(bundle)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as run:  # noqa: S603 (our own command)
         assert run.stdout is not None
         assert run.stdout.readline() == "writing\n"
@@ -116,15 +116,15 @@ def test_a_signal_leaves_all_files_of_a_bundle_or_only_the_old_one(
 
 
 SETS = [
-    "generate ring:nodes=4 --groups 0,1;2,3 --members members -o bundle.json",
+    "generate ring:nodes=4 --groups 0,1;2,3 -o members=members -o bundle.json",
     "export ring.json --to chakra -o trace",
     "export ring.json --to astra-sim -o folder",
-    "export ring.json --to mscclpp-json -o plan.json --snippet plan.py",
-    "simulate ring.json --csv a.csv --links b.csv --trace c.json --gantt d.svg",
-    "design steps.json --by line-graph=1 -o a.json --topology-output b.json",
-    "design --nodes 8 --degree 2 --topology-output a.json --plot b.svg",
-    "one-port ring:nodes=3 --source 0 --picture a.svg -o b.json",
-    "one-port ring:nodes=2 --source 0 --size 1MB --picture a.svg -o b.json",
+    "export ring.json --to mscclpp-json -o plan.json -o snippet=plan.py",
+    "simulate ring.json -o a.csv -o links=b.csv -o trace=c.json -o gantt=d.svg",
+    "design steps.json --by line-graph=1 -o a.json -o topology=b.json",
+    "design --nodes 8 --degree 2 -o topology=a.json -o plot=b.svg",
+    "one-port ring:nodes=3 --source 0 -o picture=a.svg -o b.json",
+    "one-port ring:nodes=2 --source 0 --size 1MB -o picture=a.svg -o b.json",
     "tune ring:nodes=2 --sizes 1MB -o tuned",
 ]
 

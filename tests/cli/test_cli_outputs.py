@@ -9,7 +9,7 @@ import pytest
 from cli_run import COMMANDS, run_command
 
 from forestcoll.cli.outputs import check_outputs
-from forestcoll.cli.types import FileName, FileOrText, OutputFile, PictureFile
+from forestcoll.cli.types import FileName, FileOrText, FilesByKind, OutputFile, PictureFile
 from refusal import refusal
 
 
@@ -44,6 +44,8 @@ def test_every_option_of_a_file_says_whether_it_is_written(name: str) -> None:
         is_written = re.search(r"\b(write|draw|file to write|folder to write|keeps)\b", text, re.IGNORECASE)
         if isinstance(each.type, FileName) and is_written:
             assert isinstance(each.type, OutputFile), each.name
+        if isinstance(each.type, FilesByKind) and "-o" in each.opts:
+            assert all(isinstance(kind, OutputFile) for kind in each.type.kinds.values()), each.name
         if isinstance(each.type, PictureFile):
             assert ".svg" in text
 
@@ -63,7 +65,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 INTO_THE_INPUT = [
-    ("simulate s.json --csv s.json", "--csv s.json: is also the input"),
+    ("simulate s.json -o s.json", "-o s.json: is also the input"),
     ("export s.json --to mscclpp-json -o s.json", "-o s.json: is also the input"),
     ("generate hosts.json -o hosts.json", "-o hosts.json: is also the input"),
     ("generate hosts.json -o ./out/../hosts.json", "-o out/../hosts.json: is also the input"),
@@ -75,19 +77,19 @@ INTO_THE_INPUT = [
     ("fit t.csv --schedule s.json -o s.json", "-o s.json: is also the input --schedule"),
     ("compare ring:nodes=4 --against s.json --html s.json", "--html s.json: is also the input --against"),
     ("import t.txt --nvlink 25 -o t.txt", "-o t.txt: is also the input"),
-    ("view s.json --beside hosts.json -o hosts.json", "-o hosts.json: is also the input --beside"),
+    ("view s.json hosts.json -o hosts.json", "-o hosts.json: is also the input"),
 ]
 INTO_ONE_OUTPUT = [
-    ("export s.json --to mscclpp-json -o a.json --snippet a.json", "-o a.json: is also the output --snippet"),
-    ("design --nodes 8 --degree 4 --topology-output n -o n", "is also the output --topology-o"),
-    ("simulate s.json --csv l.csv --links l.csv", "--links l.csv: is also the output --csv"),
-    ("simulate s.json --gantt g.png --plot g.png", "--gantt g.png: is also the output --plot"),
-    ("one-port ring:nodes=5 --source 0 --picture q.svg -o q.svg", "is also the output --picture"),
+    ("export s.json --to mscclpp-json -o a.json -o snippet=a.json", "-o snippet=a.json: is also the output -o"),
+    ("design --nodes 8 --degree 4 -o topology=n -o n", "-o n: is also the output -o topology"),
+    ("simulate s.json -o l.csv -o links=l.csv", "-o links=l.csv: is also the output -o"),
+    ("simulate s.json -o gantt=g.png -o plot=g.png", "-o plot=g.png: is also the output -o gantt"),
+    ("one-port ring:nodes=5 --source 0 -o picture=q.svg -o q.svg", "-o q.svg: is also the output -o picture"),
 ]
 
 
 INTO_A_FOLDER = [
-    ("generate ring:nodes=4 --groups 0,1;2,3 --members out -o out/group-1.json", "is a file of the output --members"),
+    ("generate ring:nodes=4 --groups 0,1;2,3 -o members=out -o out/group-1.json", "is a file of the output -o members"),
 ]
 NO = ": cannot be written: the folder {}/no does not exist"
 NO_OUTPUT = [
@@ -96,13 +98,13 @@ NO_OUTPUT = [
     ("topology ring:nodes=4 -o out", "out: is a folder; name a file in it"),
     ("topology ring:nodes=4 -o no/x.json", "no/x.json: cannot be written: the folder {}/no does not exist"),
     ("export s.json --to chakra -o traces/", "traces/: is a folder; name a file in it"),
-    ("export s.json --to mscclpp-json --snippet out -o a.json", "out: is a folder; name a file in it"),
-    ("simulate s.json --csv a.csv --plot no/b.svg", "no/b.svg: cannot be written: the folder {}/no does not exist"),
-    ("design --nodes 8 --degree 4 --topology-output y.json -o no/x.json", f"no/x.json{NO}"),
-    ("generate ring:nodes=4 --groups 0,1;2,3 --members mem -o no/x.json", f"no/x.json{NO}"),
+    ("export s.json --to mscclpp-json -o snippet=out -o a.json", "out: is a folder; name a file in it"),
+    ("simulate s.json -o a.csv -o plot=no/b.svg", "no/b.svg: cannot be written: the folder {}/no does not exist"),
+    ("design --nodes 8 --degree 4 -o topology=y.json -o no/x.json", f"no/x.json{NO}"),
+    ("generate ring:nodes=4 --groups 0,1;2,3 -o members=mem -o no/x.json", f"no/x.json{NO}"),
     ("what-if ring:nodes=4 --fail links -o t.txt", "t.txt: is a file; name a folder"),
     ("what-if ring:nodes=4 --fail links -o a/b", "a/b: cannot be written: the folder {}/a does not exist"),
-    ("generate ring:nodes=4 --groups 0,1;2,3 --members t.txt", "t.txt: is a file; name a folder"),
+    ("generate ring:nodes=4 --groups 0,1;2,3 -o members=t.txt", "t.txt: is a file; name a folder"),
     ("export s.json --to astra-sim -o t.txt", "t.txt: is a file; name a folder"),
     ("tune ring:nodes=4 -o t.txt", "t.txt: is a file; name a folder"),
     ("compare ring:nodes=4 --html x.pdf", "x.pdf: is not written as .pdf; name a file that ends in .html or .htm"),
@@ -113,7 +115,7 @@ NO_OUTPUT = [
         "x.svg: is not written as .svg; name a file that ends in .json or .graphml or .txt or .yml or .yaml",
     ),
     ("export s.json --to msccl-xml -o x.json", "x.json: is not written as .json; name a file that ends in .xml"),
-    ("simulate s.json --csv x.svg", "x.svg: is not written as .svg; name a file that ends in .csv"),
+    ("simulate s.json -o x.svg", "x.svg: is not written as .svg; name a file that ends in .csv"),
 ]
 
 
@@ -131,14 +133,14 @@ def test_outputs_that_cannot_be_written_are_refused_before_any_is(files: Path, l
 
 @pytest.mark.usefixtures("files")
 def test_devices_and_standard_output_may_be_named_twice() -> None:
-    assert run_command("simulate", "s.json", "--csv", "/dev/null", "--links", "/dev/null").status == 0
-    assert run_command("simulate", "s.json", "--csv", "-", "--links", "-").status == 0
-    assert run_command("simulate", "-", "--csv", "-").status == 1  # empty standard input, not the same name
+    assert run_command("simulate", "s.json", "-o", "/dev/null", "-o", "links=/dev/null").status == 0
+    assert run_command("simulate", "s.json", "-o", "-", "-o", "links=-").status == 0
+    assert run_command("simulate", "-", "-o", "-").status == 1  # empty standard input, not the same name
 
 
 @pytest.mark.usefixtures("files")
 def test_a_bundle_may_be_next_to_its_members() -> None:
-    words = ("generate", "ring:nodes=4", "--groups", "0,1;2,3", "--members", "out", "-o", "out/bundle.json")
+    words = ("generate", "ring:nodes=4", "--groups", "0,1;2,3", "-o", "members=out", "-o", "out/bundle.json")
     assert run_command(*words).status == 0
     assert sorted(path.name for path in Path("out").iterdir()) == ["bundle.json", "group-0.json", "group-1.json"]
 

@@ -24,7 +24,7 @@ def written(folder: Path, pieces: object = PIECES, **keys: object) -> Path:
 
 def test_pieces_are_generated_verified_simulated_and_drawn(tmp_path: Path) -> None:
     demand, path, members = written(tmp_path), tmp_path / "bundle.json.gz", tmp_path / "members"
-    made = json_of("generate", A100, "--demand", demand, "-o", path, "--members", members)
+    made = json_of("generate", A100, "--demand", demand, "-o", path, "-o", f"members={members}")
     assert (made["algbw"], made["optimal_algbw"], made["optimal"], made["verified"]) == ("800/3", "800/3", True, True)
     found = json_of("optimum", A100, "--demand", demand)
     assert found == {key: made[key] for key in found}
@@ -68,7 +68,7 @@ def test_a_piece_that_needs_relays_is_named(tmp_path: Path) -> None:
 
 def test_programs_are_refused_in_one_line(tmp_path: Path) -> None:
     demand, path, members = written(tmp_path), tmp_path / "bundle.json", tmp_path / "members"
-    assert run_command("generate", A100, "--demand", demand, "-o", path, "--members", members).status in {0, None}
+    assert run_command("generate", A100, "--demand", demand, "-o", path, "-o", f"members={members}").status in {0, None}
     out = tmp_path / "program.xml"
     message = run_command("export", members / "group-2.json", "--to", "msccl-xml", "-o", out).error_line()
     assert "a schedule with sources and targets cannot be lowered to a program" in message

@@ -13,7 +13,7 @@ from cli_run import COMMANDS, run_command, written
 from forestcoll.cli import types
 from forestcoll.demand.collective import SCHEDULED
 
-NEEDED = {"export": ("--to", "goal")}
+NEEDED = {"export": ("--to", "goal"), "view": ("ring", "-o", "x.svg")}
 """Options that are checked before any other."""
 A100 = "dgx-a100:boxes=2"
 LOG = Path(__file__).parents[2] / "examples" / "nccl-tests.log"
@@ -57,9 +57,9 @@ def test_a_wrong_value_of_any_option_is_wrong_usage_that_names_it(name: str) -> 
             assert message.startswith(f"Invalid value for '{option.opts[0]}'"), option.name
             assert "'?!'" in message, option.name
             assert message.endswith(f"(see forestcoll {name} --help)"), option.name
-        if isinstance(option.type, types.FileName) and not isinstance(option.type, types.SecretFile):
+        if isinstance(option.type, types.FileName):
             words = (option.opts[0], "") if isinstance(option, click.Option) else ("",)
-            assert "the file name is empty; give a name" in run_command(name, *words, *NEEDED.get(name, ())).err
+            assert "the file name is empty; give a name" in run_command(name, *NEEDED.get(name, ()), *words).err
 
 
 CHECKED = (
@@ -72,10 +72,8 @@ CHECKED = (
     types.ElementTypes,
     types.ExactNumber,
     types.FormatName,
-    types.MessageSize,
     types.MessageSizes,
     types.NumberSpan,
-    types.Part,
     types.Reductions,
     types.Speed,
     types.TreeCount,
@@ -136,15 +134,18 @@ WRONG_USAGE = [
     ("topology ring --to gml", "a network cannot be written as 'gml'; did you mean 'graphml'? there are forestcoll, "),
     ("bench", "no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment"),
     ("optimum ring --collective allgather --demand demand.csv", "an allgather has no demand; leave --demand out"),
-    ("optimum ring --all --demand pieces.json", "--all shows every collective; leave --demand out"),
-    ("one-port ring", "Missing option '--source'"),
-    ("one-port ring --source 0 --loss 100%", "'100%'; expected 0 or more and less than 100%"),
     (
-        "one-port ring --source 0 --packets 4",
-        "--packets does not fit a series of broadcasts; leave it out, or give the",
+        "optimum ring --all --demand pieces.json",
+        "--demand does not fit --all, which shows every collective; leave it out",
     ),
-    ("one-port ring --source 0 --size 1MB --along tree", "--along does not fit one message of --size; leave one of"),
-    ("one-port ring --source 0 --size 1MB --loss 0", "--loss does not fit one message of --size; leave one of them"),
+    ("one-port ring", "Missing option '--source'"),
+    ("one-port ring --source 0 --method graph:loss=100%", "graph: loss is '100%'; expected a part such as 1%"),
+    (
+        "one-port ring --source 0 --method packets:count=4",
+        "--method packets is for one message; also give its --size",
+    ),
+    ("one-port ring --source 0 --size 1MB --method tree", "--method tree is for a series; leave out --size"),
+    ("one-port ring --source 0 --size 1MB --method graph:loss=0", "--method graph is for a series; leave out --size"),
     ("compare ring --collective broadcast", "'broadcast' is not supported by this command; choose one of allgather, "),
     ("design", "give --nodes and --degree to find networks, or BASE and --by to expand a network"),
     ("design ring", "give --nodes and --degree to find networks, or BASE and --by to expand a network"),
@@ -152,12 +153,15 @@ WRONG_USAGE = [
     ("design ring ring --by degree=2", "--by expands one network; give one BASE"),
     ("design ring --by degree=2 --collective mix", "--by makes no schedule for mix; choose one of allgather, reduce-"),
     ("design ring --by degree=2 --collective gather", "'gather' is not supported by this command; choose one of allg"),
-    (f"explain {A100}", "Missing option '--measured'"),
+    (f"explain {A100}", "give either --measured with a file, or --busbw with a number"),
+    ("explain ring --measured x --busbw 3", "give either --measured with a file, or --busbw"),
+    ("explain ring --busbw 3", "--busbw needs TOPOLOGY and --collective"),
+    ("explain --measured x --ranks 0-3", "--without, --degrade and --ranks need TOPOLOGY"),
     ("export s.json", "Missing option '--to'"),
     ("export s.json --to mscclpp-json --dialect azure", "--dialect is for msccl-xml; leave it out"),
     ("export s.json --to chakra:strands=2", "chakra: there is no parameter 'strands'"),
-    ("export s.json --to msccl-xml --snippet use.py", "--snippet is only for mscclpp-json"),
-    ("export s.json --to mscclpp-json --snippet use.py", "also give -o FILE"),
+    ("export s.json --to msccl-xml -o snippet=use.py", "msccl-xml has no snippet, only mscclpp-json has one"),
+    ("export s.json --to mscclpp-json -o snippet=use.py", "also give -o FILE"),
     ("export s.json --to msccl-xml --bytes 1GB", "--bytes is for astra-sim, chakra, goal; leave it out"),
     ("export s.json --to chakra -o -", "give -o PREFIX"),
     ("export s.json --to astra-sim -o -", "give -o DIR"),
@@ -167,7 +171,8 @@ WRONG_USAGE = [
     ("design --nodes 8", "give --nodes and --degree to find networks, or BASE and --by to expand a network"),
     ("design --nodes 8 --degree 4 --jobs 2", "--jobs does not fit one number of nodes and one degree; leave it out"),
     ("design --nodes 8 --degree 4 --collective reduce-scatter", "a search compares no networks for reduce-scatter"),
-    ("design --nodes 8 --degree 4 --alpha 3", "also give its --size"),
+    ("design --nodes 8 --degree 4 --size 1MB --costs alpha=-1", "alpha is '-1'"),
+    ("design --nodes 8 --degree 4 --costs alpha=3", "also give its --size"),
     (
         "design --nodes 8..9 --degree 4 --choose 2",
         "--choose does not fit a sweep; give one number of nodes and one degree, or leave it",
@@ -184,7 +189,7 @@ WRONG_USAGE = [
         "proven is not a method for an all-to-all, only for allgather",
     ),
     ("generate ring --method trees:chunks=2", "trees: there is no parameter 'chunks'"),
-    ("generate ring --members m", "--members is for groups"),
+    ("generate ring -o members=m", "-o members=DIR is for groups"),
     ("generate ring --groups 0,1;2,3 --compact", "--compact is for one collective; leave it out for groups"),
     ("generate ring --groups 0,1;2,3 --method bfb", "--method is for one collective; leave it out for groups"),
     (
@@ -232,19 +237,17 @@ WRONG_USAGE = [
     ("optimum ring --no-relays", "all compute nodes take part, so none relays data; give ranks"),
     (f"optimum {A100} --groups 0,1 --layout tp=8,dp=2", "--groups and --layout exclude each other"),
     (f"optimum {A100} --run dp", "--run is for groups; also give --layout"),
-    (f"optimum {A100} --table", "--table is about a layout"),
-    (f"optimum {A100} --table --layout tp=8,dp=2 --run tp", "--table lists all dimensions"),
     (f"optimum {A100} --group-sizes 1", "--group-sizes is for groups; also give --layout or --groups"),
     (f"optimum {A100} --groups 0,1 --ranks 0-3", "groups have no ranks; leave --ranks out"),
     (f"optimum {A100} --groups 0,1 --max-trees 3", "--max-trees is for one collective"),
     ("optimum ring --demand pieces.json --ranks 0-3", "--ranks does not fit a demand of pieces"),
     ("optimum ring --demand pieces.json --collective allreduce", "--collective does not fit a demand of pieces"),
     ("optimum ring --demand pieces.json --groups 0,1", "--groups does not fit a demand of pieces"),
-    ("optimum ring --demand pieces.json --table", "--table is about a layout"),
+    (f"optimum {A100} --all --groups 0,1", "--groups does not fit --all, which shows every collective; leave it out"),
     ("simulate s.json --sizes 1XB", "'--sizes': '1XB'; expected a size"),
     ("simulate s.json --sizes 2GB..1GB", "backwards"),
-    ("simulate s.json --at 0", "'--at': '0'; expected a size of 1 byte or more"),
-    ("simulate s.json --at 1M --csv -", "--at is for --links, --gantt and --trace; give one of them, or leave it out"),
+    ("simulate s.json -o link=l.csv", "there is no kind 'link'; did you mean 'links'? there are table, plot, links,"),
+    ("simulate s.json -o a.csv -o table=b.csv", "a kind of file is given twice; give each once"),
     ("simulate s.json --alpha-us -1", "'-1'; expected a number from 0 to 1000000000 (see "),
     ("topology ring -o", "requires an argument"),
     ("train-time switch-base-256 ring:nodes=4 --alpha -1", "expected 0 or more"),
@@ -253,9 +256,10 @@ WRONG_USAGE = [
     ("verify", "Missing argument 'FILE'"),
     ("view ring", "Missing option '-o'"),
     ("what-if ring", "what changes? give --fail"),
-    ("what-if ring --fail links --upgrade", "exclude each other"),
-    ("what-if ring --upgrade --at-once 2", "--at-once and -o are for --fail"),
-    ("what-if ring --upgrade --bandwidth 2", "--bandwidth is for --add-link"),
+    ("what-if ring --fail links --upgrade", "--upgrade does not fit --fail; leave one of them out"),
+    ("what-if ring --without 0--1 -o d", "--output does not fit --without and --degrade alone; also give --fail"),
+    ("what-if ring --upgrade --at-once 2", "--at-once does not fit --upgrade; leave one of them out"),
+    ("what-if ring --upgrade --bandwidth 2", "--bandwidth does not fit --upgrade; leave one of them out"),
     ("what-if ring --fail links --collective broadcast", "needs a root; give the id of a compute node"),
     ("what-if ring --fail links --root 0", "has no root; leave --root out"),
     ("what-if ring --fail links --jobs 0", "'0'; expected an integer from 1 to 1024 (see "),
@@ -273,11 +277,12 @@ def test_wrong_usage(line: str, message: str) -> None:
 
 SIX = "ring:nodes=6"
 REFUSED = [
+    (f"optimum {A100} --all --layout tp=8,dp=2 --run tp", "a table lists all dimensions of a layout; leave run"),
     ("optimum ring --all --root z", "no node 'z'"),
     (f"optimum {A100} --all --root ib", "is a switch"),
     (f"optimum {SIX} --all --ranks 0,2 --root 1", "ring:nodes=6: root 1 is not among the ranks; add it to the ranks"),
     (
-        "one-port ring --source 0 --picture p.txt",
+        "one-port ring --source 0 -o picture=p.txt",
         "p.txt: the file name must end in one of .svg, .png, no",
     ),
     ("compare ring --baselines nccl-ring,brucks", "'brucks' is not the name of an algorithm; did you mean 'bruck'? "),
@@ -295,12 +300,11 @@ REFUSED = [
     ("export s.json --to msccl-xml:blocks=1 -o x.xml", "no program fits MSCCL XML for microsoft"),
     ("export steps.json --to mscclpp-json", "schedules of steps are written as astra-sim, chakra, goal or msccl-xml "),
     ("design --nodes 1000000000 --degree 4", "nodes is 1000000000; expected an integer from 2 to 16384"),
-    ("design --nodes 8 --degree 4 --size 1MB --alpha -1", "alpha is '-1'"),
     (
-        "design --nodes 9 --degree 4 --published-only --choose ring",
+        "design --nodes 9 --degree 4 --only published --choose ring",
         "there is no network 'ring' on the frontier; choose one of H(2,3) (2 steps)",
     ),
-    ("design --nodes 12 --degree 2 --plot p.html", "p.html: the file name must end in one of .svg, .png, not '"),
+    ("design --nodes 12 --degree 2 -o plot=p.html", "p.html: the file name must end in one of .svg, .png, not '"),
     ("fit no.csv --schedule s.json", "no.csv: no such file"),
     ("fit times.csv", "no schedule is given; give --schedule, or a column schedule"),
     ("fit times.csv --schedule s.json --parameters launch_us,alpha_us", "do not tell it from launch_us"),
@@ -338,7 +342,7 @@ REFUSED = [
     (f"one-port {A100} --source ib", "source 'ib' is a switch; give the id of a compute node, or its position from 0 "),
     ("one-port ring --source x --size 1MB", "there is no node 'x' for the source; give the id of"),
     ("simulate none.json", "none.json: no such file"),
-    ("simulate s.json --plot plot.txt", "the file name must end in one of .svg"),
+    ("simulate s.json -o plot=plot.txt", "the file name must end in one of .svg"),
     ("train-time missing.json ring:nodes=4", "'missing.json': no such sample or file; the samples are"),
     ("train-time gpt2-smal ring:nodes=4", "'gpt2-smal': no such sample or file; did you mean 'gpt2-small'? the sampl"),
     ("train-time switch-base-256 ring:nodes=6", "switch-base-256 on 6 nodes; expected 2 or more"),

@@ -23,21 +23,21 @@ def test_latency_dominates_the_time_of_small_messages(schedule: Path) -> None:
 
 def test_tables_pictures_and_traces_are_written(schedule: Path, tmp_path: Path) -> None:
     names = {
-        "--csv": "points.csv",
-        "--links": "links.csv",
-        "--plot": "plot.png",
-        "--gantt": "gantt.svg",
-        "--trace": "run.json",
+        "table": "points.csv",
+        "links": "links.csv",
+        "plot": "plot.png",
+        "gantt": "gantt.svg",
+        "trace": "run.json",
     }
-    files = {option: tmp_path / name for option, name in names.items()}
-    options = [word for option, path in files.items() for word in (option, path)]
-    run = run_command("simulate", schedule, "--sizes", "1MB..8MB", "--at", "2MB", *options)
+    files = {kind: tmp_path / name for kind, name in names.items()}
+    options = [word for kind, path in files.items() for word in ("-o", f"{kind}={path}")]
+    run = run_command("simulate", schedule, "--sizes", "1MB..8MB", *options)
     assert (run.status, run.err) == (0, "")
-    assert len(list(csv.reader(files["--csv"].read_text().splitlines()))) == 5
-    assert len(list(csv.reader(files["--links"].read_text().splitlines()))) > 10
-    assert files["--plot"].read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in files["--gantt"].read_text()
-    assert json.loads(files["--trace"].read_text())["traceEvents"]
+    assert len(list(csv.reader(files["table"].read_text().splitlines()))) == 5
+    assert len(list(csv.reader(files["links"].read_text().splitlines()))) > 10
+    assert files["plot"].read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in files["gantt"].read_text()
+    assert json.loads(files["trace"].read_text())["traceEvents"]
 
 
 def test_an_incorrect_schedule_is_refused(schedule: Path) -> None:

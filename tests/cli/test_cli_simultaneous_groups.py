@@ -19,7 +19,7 @@ def test_groups_and_the_layout_that_names_them_have_the_same_optimum() -> None:
 
 def test_a_bundle_is_generated_verified_simulated_and_drawn(tmp_path: Path) -> None:
     path, members = tmp_path / "bundle.json.gz", tmp_path / "members"
-    words = ("--groups", "0,8;1,9", "--group-sizes", "1,2", "-o", path, "--members", members, "--json")
+    words = ("--groups", "0,8;1,9", "--group-sizes", "1,2", "-o", path, "-o", f"members={members}", "--json")
     made = run_command("generate", A100, *words).document()
     judged = json_of("verify", path)
     assert made["algbw"] == judged["algbw"] == "400/3"
@@ -37,10 +37,13 @@ def test_a_bundle_is_generated_verified_simulated_and_drawn(tmp_path: Path) -> N
 def test_the_members_of_a_bundle_without_relays_are_exported(tmp_path: Path) -> None:
     words = ("--layout", "tp=2,dp=2", "--run", "tp", "--no-relays", "--collective", "allreduce")
     path = tmp_path / "bundle.json"
-    assert run_command("generate", f"{A100},gpus=2", *words, "-o", path, "--members", tmp_path).status in {0, None}
+    assert run_command("generate", f"{A100},gpus=2", *words, "-o", path, "-o", f"members={tmp_path}").status in {
+        0,
+        None,
+    }
     message = run_command("export", path, "--to", "msccl-xml", "-o", tmp_path / "p.xml").error_line()
     assert "a schedule of kind 'bundle' cannot be lowered" in message
-    assert "'forestcoll generate --members DIR' writes" in message
+    assert "'forestcoll generate -o members=DIR' writes" in message
     member = tmp_path / "group-0.json"
     assert run_command("export", member, "--to", "msccl-xml", "-o", tmp_path / "p.xml").status in {0, None}
 

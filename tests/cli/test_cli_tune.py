@@ -38,3 +38,28 @@ def test_without_an_output_no_file_is_written(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     assert json_of("tune", "ring:nodes=2", "--sizes", "1K")["folder"] is None
     assert not list(tmp_path.iterdir())
+
+
+TUNER = ("tune", "dgx-h100:boxes=4", "--collective", "allreduce", "--to", "nccl-tuner")
+
+
+def test_rules_for_nccl_are_printed_and_written(tmp_path: Path) -> None:
+    folder = tmp_path / "tuner"
+    run = run_command(*TUNER, "-o", folder)
+    assert "  256KiB  TREE       LL128     the same" in run.out
+    assert "  mpirun -np 32 -x NCCL_ALGO=allreduce:tree -x NCCL_PROTO=LL128 " in run.out
+    assert f"written: {folder}" in run.out
+    document = json_of(*TUNER)
+    rules = [line for line in (folder / "tuner.csv").read_text().splitlines() if not line.startswith("#")]
+    assert [f"allreduce,{rule['least']},{rule['most']}," for rule in document["rules"]] == [
+        ",".join(line.split(",")[:3]) + "," for line in rules
+    ]
+    assert (document["hosts"], document["ranks"], document["folder"]) == (4, 32, None)
+
+
+def test_options_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    costs = tmp_path / "costs.json"
+    costs.write_text('{"format": "forestcoll.costs/1"}')
+    assert "--costs, --costs-ll and --costs-ll128 are not for" in run_command(*TUNER, "--costs", costs).err
+    for option, value in (("--measured", costs), ("--nccl", "2.32")):
+        assert "are for --to nccl-tuner; leave" in run_command("tune", "ring:nodes=3", option, value).err

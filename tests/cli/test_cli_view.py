@@ -48,7 +48,7 @@ def test_two_schedules_are_drawn_next_to_each_other(tmp_path: Path) -> None:
     one, other, picture = tmp_path / "one.json", tmp_path / "other.json", tmp_path / "both.svg"
     assert run_command("generate", "ring:nodes=4", "-o", str(one)).status == 0
     assert run_command("generate", "ring:nodes=4", "--trees", "1", "-o", str(other)).status == 0
-    assert run_command("view", str(one), "--beside", str(other), "-o", str(picture)).status == 0
+    assert run_command("view", str(one), str(other), "-o", str(picture)).status == 0
     assert "one.json: 2.667 GB/s" in picture.read_text()
     assert "other.json: 2 GB/s" in picture.read_text()
 

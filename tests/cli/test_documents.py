@@ -34,17 +34,22 @@ FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all",
 RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIECES: 2} | {
     DOCS / f"{name}.md": count
     for name, count in {
-        "measured": 1,
+        "measured": 3,
+        "nccl-logs": 1,
         "training": 1,
         "probing": 1,
-        "tuning": 1,
+        "tuning": 2,
         "tutorials/choosing-a-network": 3,
         "tutorials/first-optimum": 5,
         "how-to/a-link-failed": 2,
+        "how-to/a-nic-died": 3,
+        "how-to/order-of-hosts": 1,
+        "how-to/which-nccl-algo": 2,
         "how-to/check-a-schedule": 1,
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
-        "how-to/is-this-bandwidth-normal": 1,
+        "how-to/is-this-bandwidth-normal": 2,
         "how-to/part-of-the-gpus": 1,
+        "how-to/nccl-rules-by-size": 1,
         "how-to/which-upgrade-pays": 1,
     }.items()
 }
@@ -71,7 +76,8 @@ def test_documents_show_the_actual_output(
     monkeypatch.chdir(tmp_path)
     Path("hosts.json").write_text(blocks(README, "json")[0])
     Path("half.json").write_text(blocks(GROUPS, "json")[0])
-    Path("nccl-tests.log").write_text((ROOT / "examples" / "nccl-tests.log").read_text())
+    for name in ("nccl-tests.log", "nccl-job.log"):
+        Path(name).write_text((ROOT / "examples" / name).read_text())
     Path("demand.csv").write_text(blocks(FLOWS, "csv")[0])
     Path("demand.json").write_text(blocks(PIECES, "json")[0])
     Path("topo.txt").write_text(blocks(CLUSTER, "text")[0])

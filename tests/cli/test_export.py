@@ -52,7 +52,7 @@ def test_a_program_that_is_too_long_to_be_simulated_says_so(
 
 def test_the_snippet_is_written_next_to_the_plan(schedule: Path, tmp_path: Path) -> None:
     out = tmp_path / "plan.json"
-    run = run_command("export", schedule, "--to", "mscclpp-json", "-o", out, "--snippet", tmp_path / "use.py")
+    run = run_command("export", schedule, "--to", "mscclpp-json", "-o", out, "-o", f"snippet={tmp_path / 'use.py'}")
     assert run.status == 0
     assert "PLAN = Path(__file__).with_name('plan.json')" in (tmp_path / "use.py").read_text()
 

@@ -17,7 +17,7 @@ from recording.masks import masked
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "results"
-LOG = ROOT / "examples" / "nccl-tests.log"
+LOGS = sorted((ROOT / "examples").glob("*.log"))
 
 MADE_FIRST = (
     "generate ring:nodes=4 --collective allreduce -o ring.json",
@@ -46,11 +46,12 @@ RESULTS = {
     "compare-algorithms": "compare dgx-a100:boxes=2 --sizes 1M,1G --baselines nccl-ring,nccl-tree,two-level,bruck",
     "design-expansion": "design ring:nodes=5 --by degree=2 --by breadth-first",
     "explain": "explain dgx-a100:boxes=2 --measured nccl-tests.log",
+    "explain-job": "explain --measured nccl-job.log",
     "export": "export ring.json --to msccl-xml -o exported.xml",
     "design": "design --nodes 8 --degree 3",
     "design-all-to-all": "design --nodes 32 --degree 4 --size 1MB --collective all-to-all",
-    "design-published": "design --nodes 64 --degree 4 --published-only --size 1MB",
-    "design-sizes": "design --nodes 5..12 --degree 4 --bidirectional --size 1MB",
+    "design-published": "design --nodes 64 --degree 4 --only published --size 1MB",
+    "design-sizes": "design --nodes 5..12 --degree 4 --only bidirectional --size 1MB",
     "fit": "fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring",
     "fit-alpha-beta": "fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring --model alpha-beta",
     "generate-flows": "generate ring:nodes=4 --collective all-to-all -o made.json",
@@ -64,7 +65,7 @@ RESULTS = {
     "optimum-boxes": "optimum dgx-a100:boxes=4",
     "optimum-allreduce": "optimum dgx-a100:boxes=2,gpus=2 --collective allreduce",
     "optimum-allreduce-2-trees": "optimum dgx-a100:boxes=2 --collective allreduce --max-trees 2",
-    "optimum-groups": "optimum dgx-a100:boxes=2,gpus=2 --layout tp=2,dp=2 --table",
+    "optimum-groups": "optimum dgx-a100:boxes=2,gpus=2 --layout tp=2,dp=2 --all",
     "one-port-message": "one-port ring:nodes=5 --source 0 --size 256MiB",
     "simulate": "simulate ring.json --sizes 1MiB..16MiB",
     "topology": "topology dgx-a100:boxes=2,gpus=2",
@@ -97,7 +98,8 @@ EMBEDDED = re.compile(r"(<(style|script)[^>]*>)(?!\s*\{).*?(</\2>)", re.DOTALL)
 def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Work in a folder with the files that the commands read."""
     folder = tmp_path_factory.mktemp("results")
-    shutil.copy(LOG, folder)
+    for log in LOGS:
+        shutil.copy(log, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("forestcoll.cli.terminal_progress.LONG_SECONDS", 1e9)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_run import changed, completed, edge, json_of, run_command, write_network, written
+from cli_run import changed, command, completed, edge, json_of, run_command, write_network, written
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import read_bytes, write_text
@@ -90,11 +90,9 @@ def test_python_reads_standard_input(schedule: Path) -> None:
 def test_a_network_and_a_linear_program_are_estimated_before_they_are_made() -> None:
     message = run_command("topology", "complete:nodes=2000", memory="200MB").error_line()
     assert "complete:nodes=2000: a network of 3,998,000 links would take about" in message
-    words = ("optimum", "mesh:dims=16x16", "--collective", "all-to-all")
-    assert (
-        "mesh:dims=16x16: a linear program of 30,600 columns would take about"
-        in run_command(*words, memory="200MB").error_line()
-    )
+    words = command("optimum", "mesh:dims=16x16", "--collective", "all-to-all")  # in a new process
+    message = completed(words, FORESTCOLL_MAX_MEMORY="200MB").error_line()
+    assert "mesh:dims=16x16: a linear program of 30,600 columns would take about" in message
 
 
 def test_an_old_file_is_replaced_after_the_new_one_is_on_the_disk(

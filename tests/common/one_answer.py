@@ -10,7 +10,7 @@ from forestcoll.algorithms.asked import asked
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, Collective
-from forestcoll.schedule.proof.documents import proof_document, proof_from_document
+from forestcoll.schedule.proof import proof_document, proof_from_document
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.bounds.table import bounds
 from forestcoll.solver.forests.value import TreeOptimum

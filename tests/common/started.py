@@ -75,13 +75,15 @@ def mpirun() -> str:
     return found or pytest.skip("mpirun is not installed")
 
 
-def run_ranks(command: str, *ranks: tuple[object, ...], **more: str) -> Ended:
-    """Run a command on ranks, each with its own arguments."""
+def run_ranks(
+    command: str, *ranks: tuple[object, ...], only_first: Mapping[str, str] | None = None, **more: str
+) -> Ended:
+    """Run a command on ranks, each with its own arguments; `only_first` are variables of rank 0 alone."""
     port = free_port()
     processes = [
         subprocess.Popen(
             words(*arguments, command=command),
-            env=environment(rank, len(ranks), port, **more),
+            env=environment(rank, len(ranks), port, **more) | ({} if rank else dict(only_first or {})),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

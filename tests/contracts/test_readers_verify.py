@@ -11,8 +11,8 @@ SOURCE = Path(forestcoll.__file__).parent
 READERS = {"read_schedule", "schedule_from_document", "from_document", "scanned", "FORMATS"}
 """The names in `forestcoll.schedule` that make a schedule of a file or a document."""
 
-MAY_READ = {"verification/reading.py", "cli/verify.py"}
-"""`read_verified` verifies the schedule. The command reports the fault."""
+MAY_READ = {"verification/reading.py", "algorithms/verify.py", "cli/verify.py"}
+"""`read_verified` verifies the schedule. The function and the command report the fault."""
 
 NAMES_ONLY = {"measurement/fit/sources.py": {"FORMATS"}, "design/workloads/network.py": {"FORMATS"}}
 """Modules that need only the names of formats."""

@@ -25,14 +25,17 @@ ARROWS = {
     "presentation": "comparison what_if measurement nccl tuning design oneport runtime algorithms simulation "
     "verification programs solver schedule demand topology base",
     "comparison": "nccl algorithms simulation verification programs solver schedule demand topology base",
-    "what_if": "verification solver schedule demand topology kernels base",
+    # the cause of a measurement is a change after which it would be normal for NCCL
+    "what_if": "nccl verification solver schedule demand topology kernels base",
     # ways of CUDA tensors are measured by the torch backend
     "measurement": "nccl torch runtime algorithms simulation verification schedule demand topology base",
     "tuning": "runtime algorithms simulation verification programs solver schedule demand topology base",
     "design": "algorithms verification solver schedule demand topology base",
     "torch": "runtime algorithms verification schedule demand topology base",
-    "nccl": "algorithms solver schedule demand topology base",
-    "algorithms": "solver schedule demand topology base",
+    # the rings and trees of a log become schedules, which are verified
+    "nccl": "algorithms verification solver schedule demand topology base",
+    # the front door of the verifiers, of schedules and of programs
+    "algorithms": "verification programs solver schedule demand topology base",
     "runtime": "verification schedule demand topology base",
     # an answer is verified, and a series of messages can be simulated
     "oneport": "simulation verification solver schedule demand topology kernels base",

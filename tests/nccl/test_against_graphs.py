@@ -7,8 +7,8 @@ from pathlib import Path
 
 from forestcoll import Comparison, Topology, TopologyBuilder, compare, load_topology
 from forestcoll.algorithms.generate import problem_of
-from forestcoll.nccl.graph_file import Pattern, read_graphs
-from forestcoll.nccl.graphs import schedule_of_graph
+from forestcoll.nccl.graph.file import GraphFile, Pattern, graphs_text, read_graphs
+from forestcoll.nccl.graph.schedules import schedule_of_graph
 from forestcoll.topology.importers.source import Source
 from networks import rails
 from refusal import refusal
@@ -67,6 +67,36 @@ def test_a_file_of_nccl_is_read_also_with_hexadecimal_numbers_and_ranks() -> Non
     rings = read_graphs(Source("graph.xml", text.format(gpus), "graph")).rings
     assert rings is not None
     assert rings.channels[0].gpus == (0, 5, 3, 1, 2, 4, 7, 6)
+
+
+def test_decimal_dumps_are_told_from_hexadecimal_ones_and_ranks_are_left_out() -> None:
+    def read(*gpus: str) -> GraphFile:
+        channel = "".join(f"<gpu {each}/>" for each in gpus)
+        text = f'<graphs><graph id="0" pattern="4"><channel>{channel}</channel></graph></graphs>'
+        return read_graphs(Source("g", text, "g"))
+
+    def devices(*gpus: str) -> tuple[int, ...]:
+        found = read(*gpus).rings
+        assert found is not None
+        return found.devices
+
+    assert devices('dev="9"', 'dev="10"') == (9, 10)
+    assert devices('dev="0x9"', 'dev="10"') == (9, 16)
+    assert devices('dev="9" rank="3"', 'dev="10" rank="2"') == (9, 16)
+    assert read('dev="9"', 'dev="10"').notes == (
+        "device numbers are decimal, as of NCCL up to 2.20; later versions read them in base 16",
+    )
+    assert "rank of 2 <gpu> is left out" in read('dev="0" rank="3"', 'dev="0x1" rank="2"').notes[0]
+    shared = read('dev="0" rank="3"', 'dev="0" rank="2"')
+    assert shared.rings is not None
+    assert shared.rings.channels[0].gpus == (1, 0)
+    assert "several ranks share a GPU" in refusal(graphs_text, shared, "g")
+
+
+def test_more_channels_than_nccl_holds_are_not_written() -> None:
+    for count, said in ((32, ""), (33, "33 channels; NCCL holds 32 of a file at most")):
+        found = read_graphs(Source("g", graphs(*([0, 1],) * count), "g"))
+        assert (said in refusal(graphs_text, found, "g")) if said else graphs_text(found, "g")
 
 
 def test_rings_through_all_nics_reach_what_nccl_can_and_over_two_they_leave_the_others_idle(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Logs of nccl-tests compared with bounds, and what `forestcoll explain` shows of them."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -43,12 +44,14 @@ def row_labels(found: LogComparison) -> dict[str, str]:
     return {words[0]: words[1].strip() for words in lines if len(words) == 2}
 
 
-def test_a_ring_of_nccl_is_normal_for_rings(compared: Compared) -> None:
+def test_a_ring_of_nccl_is_normal(compared: Compared) -> None:
     (test,) = compared(log("all_gather", {2**26: 150, GIB: 187})).tests
     assert test.collective is Collective.ALLGATHER
     assert (test.bound_algbw, test.rings_algbw) == (Fraction(1040, 3), Fraction(640, 3))
+    assert test.best[0] is not None
     assert test.best[0].size == GIB
-    assert test.verdict is Verdict.NORMAL_FOR_RINGS
+    assert test.verdict is Verdict.NORMAL
+    assert test.limits[0].usual.algorithm == "rings"
     assert [each.name("GB/s") for each in test.limiting] == [
         "1 link of 300 GB/s between GPUs and box switches",
         "1 link of 25 GB/s between GPUs and switches",
@@ -57,18 +60,27 @@ def test_a_ring_of_nccl_is_normal_for_rings(compared: Compared) -> None:
 
 
 SENTENCES = {
-    Verdict.ABOVE: "above the bound: the network or the collective is not the one that was measured",
-    Verdict.NORMAL: "normal: large messages usually reach 80 to 91 % of nominal bandwidth",
-    Verdict.NORMAL_FOR_RINGS: "normal for rings: the rest of the bound needs another schedule, not other hardware",
-    Verdict.LOW: "; NCCL may also use trees or NVLS for an allreduce (NCCL_DEBUG=INFO says which)",
+    ("all_gather", 360): "above the bound: the network or the collective is not the one that was measured",
+    ("all_gather", 300): "normal: as usual with any schedule",
+    (
+        "all_gather",
+        180,
+    ): "normal: as usual with rings; the rest of the bound needs another schedule",
+    ("all_gather", 120): "low: less than usual with rings; check the links below, and the size of the messages",
+    (
+        "all_gather",
+        20,
+    ): "very low: less than half of what is usual with rings; a part has failed",
+    ("all_reduce", 100): "normal: as usual with rings",
+    ("all_reduce", 115): "normal: as usual with trees",
 }
 
 
 def test_the_verdict_is_a_sentence(compared: Compared) -> None:
-    for (verdict, sentence), algbw in zip(SENTENCES.items(), (360, 300, 180, 20), strict=True):
-        found = compared(log("all_reduce" if verdict is Verdict.LOW else "all_gather", {GIB: algbw}))
-        assert found.tests[0].verdict is verdict
-        assert row_labels(found)["verdict"].endswith(sentence)
+    """On two boxes of A100 without published figures: 60 to 95 % of what rings (640/3) or trees reach is usual."""
+    for (test, algbw), sentence in SENTENCES.items():
+        found = compared(log(test, {GIB: algbw}))
+        assert row_labels(found)["verdict"].startswith(sentence), (test, algbw)
 
 
 def test_each_collective_has_its_bound(compared: Compared) -> None:
@@ -98,6 +110,9 @@ def test_what_a_user_should_know_is_remarked(compared: Compared) -> None:
         "2 results have wrong values (#wrong is not 0)",
         "the largest message is less than 64 MiB",
     ]
+    assert row_labels(compared(log("all_gather", {2**20: 20})))["verdict"] == (
+        "very low: but the messages are too small for a verdict about bandwidth"
+    )
     (other,) = compared(log("all_gather", {GIB: 187}, ranks=4, listed=False)).tests
     assert other.remarks == ("busbw is 0.750 times algbw, not 0.938 as for 16 ranks",)
 
@@ -130,12 +145,67 @@ def test_a_test_without_a_bound_says_why_and_keeps_its_rows(compared: Compared) 
     assert lines[1] == "sendrecv_perf (line 24): there is no bound for sendrecv_perf."
     assert any(line.strip().startswith("1GiB") and " - " in line for line in lines)
     document = only_test(found)
-    assert (document["reason"], "bound_algbw" in document) == ("there is no bound for sendrecv_perf", False)
+    assert (document["reason"], document["bound_algbw"]) == ("there is no bound for sendrecv_perf", None)
+    assert (document["library_algbw"], document["library_best_algbw"], document["verdict"]) == (None, None, None)
     assert document["rows"][0]["out_of_place"]["share"] is None
     text = log("all_gather", {GIB: 100}, ranks=1).replace("# Using devices\n", f"# Using devices\n{devices(1)}\n")
     assert "build nccl-tests with MPI=1" in compared(text).tests[0].reason
     groups = log("all_gather", {GIB: 100}).replace("Rank  3 Group  0", "Rank  3 Group  1")
     assert "2 groups ran at the same time" in compared(groups).tests[0].reason
+
+
+def test_tests_of_one_rank_are_named(compared: Compared) -> None:
+    """Without MPI=1, each process runs a test of its own."""
+    alone = log("all_reduce", {GIB: 600}, ranks=1)
+    found = compared(alone + alone)
+    assert [test.reason for test in found.tests] == [
+        "it ran on one rank, so processes did not run one collective; build nccl-tests with MPI=1"
+    ] * 2
+    unlisted = log("all_reduce", {GIB: 600}, ranks=1, listed=False)
+    assert "it ran on one rank" in compared(unlisted).tests[0].reason
+
+
+def test_a_log_is_shown_without_a_network(tmp_path: Path) -> None:
+    (tmp_path / "nccl.log").write_text(log("all_reduce", {GIB: 100}) + log("all_gather", {GIB: 9}, named=False))
+    found = explain(None, tmp_path / "nccl.log")
+    assert [test.collective for test in found.tests] == [Collective.ALLREDUCE, None]
+    document = comparison_document(found)
+    assert document["topology"] is None
+    lines = comparison_page(found).lines()
+    assert lines[1] == "allreduce (line 24): no network was given, so there is no bound."
+    assert any(line.startswith("a test (line") for line in lines)
+
+
+def test_a_report_of_ras_lists_missing_ranks(tmp_path: Path) -> None:
+    lost = [{"rank": 2, "host": "10.0.0.10", "pid": 4001}]
+    small = {"hash": "0x2", "size": 2, "ranks": [], "missing_ranks": [{"rank": 0}, {"rank": 1}]}
+    world = {"hash": "0x1", "size": 4, "ranks": [], "missing_ranks": lost}
+    (tmp_path / "ras.json").write_text(json.dumps({"communicators": [small, world]}))
+    found = explain(None, tmp_path / "ras.json")
+    document = comparison_document(found)
+    assert document["missing_ranks"] == [2]
+    assert document["ras"] == [
+        {
+            "communicator": "0x2",
+            "ranks": 2,
+            "missing": [{"rank": 0, "host": "", "pid": None}, {"rank": 1, "host": "", "pid": None}],
+            "late": [],
+        },
+        {"communicator": "0x1", "ranks": 4, "missing": lost, "late": []},
+    ]
+    assert comparison_page(found).lines()[1:] == [
+        "Communicator 0x2 of 2 ranks: missing: rank 0, rank 1.",
+        "Communicator 0x1 of 4 ranks: missing: rank 2 (process 4001 on 10.0.0.10).",
+    ]
+
+
+def test_a_table_that_names_the_algorithm_is_compared_with_it(compared: Compared) -> None:
+    """40 % of rings is low, even if another algorithm would fit better."""
+    text = log("all_reduce", {GIB: 240}, ranks=8).replace("#wrong\n", "#wrong algo proto nchannels\n")
+    lines = [f"{line} RING SIMPLE 64" if "float" in line else line for line in text.splitlines()]
+    (named,) = compared("\n".join(lines), "dgx-h100:boxes=1").tests
+    (free,) = compared(text, "dgx-h100:boxes=1").tests
+    assert [each.limits[0].usual.algorithm for each in (named, free)] == ["rings", "NVLS"]
 
 
 def test_a_log_without_results_in_place_has_gaps(compared: Compared) -> None:

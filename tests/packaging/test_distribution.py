@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import forestcoll
+
 ROOT = Path(__file__).parents[2]
 
 needs_build_tools = pytest.mark.skipif(
@@ -26,7 +28,7 @@ def project() -> dict[str, Any]:
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    version = project()["project"]["version"]
+    version = forestcoll.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
 
 

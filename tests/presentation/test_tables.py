@@ -1,12 +1,15 @@
 """Tables and pages as text, JSON rows and HTML."""
 
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.presentation.html import html_of
 from forestcoll.presentation.results.networks.networks import network_page
-from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.tables import Column, Page, Table, labelled, row
 from forestcoll.topology import TopologyBuilder
 from forestcoll.topology.registry import build_topology
 
@@ -31,6 +34,57 @@ def test_columns_are_aligned_and_lines_have_no_trailing_blanks() -> None:
         "  16,384  a?[2Jb?c  25%",
         "  one-way",
     ]
+
+
+def test_a_page_has_text_and_json_of_the_same_rows() -> None:
+    page = Page(
+        "ring",
+        (
+            row(topology="ring"),
+            row("algbw", "8/3 GB/s", algbw=Fraction(8, 3), unit="GB/s"),
+            row("proof", "a cut", proof=lambda: {"ids": (0, Path("a")), "kind": PhaseOp.REDUCE}),
+            "A sentence.",
+            row(after=None),
+            replace(TABLE, key="rows", most=1),
+        ),
+    )
+    assert page.lines() == [
+        "ring",
+        "  algbw  8/3 GB/s",
+        "  proof  a cut",
+        "A sentence.",
+        "Links:",
+        "  links  kind    share",
+        "      8  NVLink  50%",
+        "  one-way",
+    ]
+    assert page.document() == {
+        "topology": "ring",
+        "algbw": "8/3",
+        "unit": "GB/s",
+        "proof": {"ids": [0, "a"], "kind": "reduce"},
+        "after": None,
+        "rows": [{"links": 8, "s": 0.5}, {"links": 16384, "s": 0.25}],
+    }
+    assert page.records() == page.document()["rows"]
+
+
+def test_only_json_computes_a_value_that_is_a_function() -> None:
+    def fail() -> None:
+        raise AssertionError("computed")
+
+    page = Page("", (row("a", "b", key=fail),))
+    assert page.lines() == ["  a  b"]
+    with pytest.raises(AssertionError, match="computed"):
+        page.document()
+
+
+def test_a_column_can_be_only_in_json() -> None:
+    table = Table((Column("name"), Column(None, key="exact")), (("ring", Fraction(1, 3)),), key="rows")
+    assert table.lines() == ["  name", "  ring"]
+    assert "1/3" not in html_of(table)
+    assert Page("", (table,)).document() == {"rows": [{"exact": "1/3"}]}
+    assert Page("", (table,)).records() == [{"exact": 1 / 3}]
 
 
 def test_json_rows_hold_the_values_themselves() -> None:

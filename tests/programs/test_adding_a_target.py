@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dropped import dropped_in
 from forestcoll import export, generate
 from forestcoll.cli import main
 from forestcoll.programs.targets.target import targets
@@ -41,20 +42,9 @@ class MessagesCsv(Target):
 
 
 @pytest.fixture(autouse=True)
-def _dropped_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Write the file into a package of targets."""
-    package = tmp_path / "more_targets"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "messages_csv.py").write_text(FILE)
-    monkeypatch.syspath_prepend(tmp_path)
-    known = {spec.name: spec for spec in targets.all()}
-    monkeypatch.setattr(targets, "_packages", (*targets._packages, "more_targets"))
-    monkeypatch.setattr(targets, "_specs", known)
-    monkeypatch.setattr(targets, "_is_complete", False)
-    yield
-    sys.modules.pop("more_targets.messages_csv", None)
-    sys.modules.pop("more_targets", None)
+def _dropped_in(tmp_path: Path) -> Iterator[None]:
+    with dropped_in(targets, "messages_csv", FILE, tmp_path):
+        yield
 
 
 def test_the_new_target_is_exported(tmp_path: Path) -> None:

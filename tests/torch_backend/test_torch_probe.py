@@ -10,7 +10,7 @@ from forestcoll.topology.importers.reading import import_topology
 
 def test_ranks_write_one_file_that_can_be_imported(tmp_path: Path) -> None:
     file = tmp_path / "measured.json"
-    arguments = ["-o", str(file), "--sizes", "64K", "--repeat", "1", "--timeout", "60", "--json"]
+    arguments = ["-o", str(file), "--sizes", "64K", "--repeat", "1", "--json"]
     environment = {"FORESTCOLL_HOST": "node7"}
     found = values("cases_networks:probed", 3, environment=environment, arguments=arguments, size=3)
     assert [status for status, _, _ in found] == [0] * 3
@@ -33,8 +33,9 @@ def test_ranks_write_one_file_that_can_be_imported(tmp_path: Path) -> None:
 
 
 def test_a_missing_rank_ends_all_others_and_nothing_is_written(tmp_path: Path) -> None:
-    arguments = ["-o", str(tmp_path / "measured.json"), "--backend", "gloo", "--timeout", "3"]
-    found = values("cases_networks:probed", 2, arguments=arguments, size=3)
+    arguments = ["-o", str(tmp_path / "measured.json"), "--backend", "gloo"]
+    environment = {"FORESTCOLL_TIMEOUT": "3"}
+    found = values("cases_networks:probed", 2, environment=environment, arguments=arguments, size=3)
     assert [status for status, _, _ in found] == [1, 1]
     assert any("rank 2 did not answer rank 0 within 3 s" in err for _, _, err in found)
     assert not any("Traceback" in err for _, _, err in found)

@@ -103,8 +103,6 @@ optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv
 optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv --json
 generate dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv -o a.json
 generate ring:nodes=3 --collective all-to-all --demand three.csv -o b.json -v
-optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv
-optimum dgx-a100:boxes=2,gpus=2 --collective all-to-all --demand demand.csv --json
 verify a.json
 verify b.json --json
 simulate a.json --sizes 1M..4M
@@ -113,7 +111,7 @@ view a.json -o a.svg
     "pieces": """
 optimum dgx-a100:boxes=2,gpus=2 --demand pieces.json
 optimum dgx-a100:boxes=2,gpus=2 --demand pieces.json --json
-generate dgx-a100:boxes=2,gpus=2 --demand pieces.json --members members -o pieces-bundle.json
+generate dgx-a100:boxes=2,gpus=2 --demand pieces.json -o members=members -o pieces-bundle.json
 generate dgx-a100:boxes=2,gpus=2 --demand pieces.json --json
 verify pieces-bundle.json
 verify pieces-bundle.json --json
@@ -125,13 +123,13 @@ view pieces-bundle.json -o pieces.html
     "groups": """
 optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce
 optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --json
-optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table
-optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table --json
+optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --all
+optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --all --json
 optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --run tp,dp --group-sizes 4,1 --collective allreduce
 optimum dgx-a100:boxes=2 --groups 0,8;1,9 --group-sizes 1,2 --json
 optimum hypercube:dim=3 --groups groups.json
 optimum hypercube:dim=3 --groups groups.json --json
-generate dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --members members -o bundle.json
+generate dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce -o members=members -o bundle.json
 generate dgx-a100:boxes=2 --groups 0,8;1,9 --no-relays --json
 generate mi250:boxes=2,gpus=8 --groups 0-7;8-15 -o other.json.gz -v
 verify bundle.json
@@ -173,15 +171,15 @@ optimum ring:nodes=3,bandwidth=1e38 --all --json
 generate ring:nodes=4 --collective allreduce -o s.json
 generate dgx-a100:boxes=2,gpus=2 -o a.json
 simulate s.json --sizes 1MiB..1GiB
-simulate s.json --alpha-us 2 --csv times.csv --links links.csv --sizes 1M,1G
+simulate s.json --alpha-us 2 -o times.csv -o links=links.csv --sizes 1M,1G
 simulate s.json --overhead-us 0 --costs costs.json --sizes 1K..1G --json
 simulate s.json --model program --sizes 1K,1M,1G
 simulate s.json --model program --costs costs.json --sizes 1M --json
-simulate s.json --sizes 1M,8M --at 2M --gantt gantt.svg --trace trace.json
-simulate s.json --sizes 1M,8M --plot plot.svg
-simulate s.json --sizes 1M --plot plot.png
-simulate s.json --sizes 1M --csv -
-simulate s.json --sizes 1M --links - --json
+simulate s.json --sizes 1M,2M -o gantt=gantt.svg -o trace=trace.json
+simulate s.json --sizes 1M,8M -o plot=plot.svg
+simulate s.json --sizes 1M -o plot=plot.png
+simulate s.json --sizes 1M -o -
+simulate s.json --sizes 1M -o links=- --json
 simulate a.json --model program --sizes 64K,1G
 simulate - --sizes 1M < a.json
 """,
@@ -213,7 +211,7 @@ compare ring:nodes=4 --baselines direct --against steps.json program.xml --html 
 tune ring:nodes=3 --sizes 1K..64K -o tuned
 tune hypercube:dim=2 --collective allreduce --sizes 1K..1M -o tuned-cube
 tune dgx-a100:boxes=2,gpus=2 --collective reduce-scatter --sizes 16K,4M --dialect rccl -o tuned-boxes
-tune ring:nodes=3 --sizes 64K..64M --costs costs.json --costs-ll low.json --json
+tune ring:nodes=3 --sizes 64K..64M --costs costs.json --costs LL=low.json --json
 tune dgx-a100:boxes=1,gpus=4 --collective allreduce --sizes 64K,64M --costs machine
 tune dgx-a100:boxes=2,gpus=2 --sizes 1K,1M
 tune dgx-a100:boxes=2,gpus=2 --collective allreduce --sizes 16K
@@ -234,7 +232,7 @@ generate dgx-h100:boxes=1,nvls=true --collective allreduce -o nvls.json
 one-port figure-1.json --source s -o series.json
 view trees.json -o trees.html
 view trees.json -o trees.svg
-view trees.json --beside few.json -o beside.svg
+view trees.json few.json -o beside.svg
 view steps.json -o steps.html
 view steps.json -o steps.svg
 view nvls.json -o nvls.html
@@ -265,17 +263,17 @@ what-if dgx-a100:boxes=2 --ranks 0-3 --fail nics
     "design": """
 design --nodes 12 --degree 4
 design --nodes 12 --degree 4 --json
-design --nodes 12 --degree 4 --size 1MB --topology-output network.json
-design --nodes 12 --degree 4 --collective allgather --topology-output n.json -o steps.json
-design --nodes 36 --degree 4 torus:dims=3x3 --plot frontier.svg --picture net.svg
-design --nodes 32 --degree 4 --published-only --size 1MB --collective mix
-design --nodes 9 --degree 4 --published-only --bidirectional --json
-design --nodes 12 --degree 4 --size 1MB --alpha 5 --bandwidth 25 --reduction 100 --collective all-to-all
-design --nodes 12 --degree 4 --choose 2 -o chosen.json --picture chosen.html
-design --nodes 5..8 --degree 4 --bidirectional --json
+design --nodes 12 --degree 4 --size 1MB -o topology=network.json
+design --nodes 12 --degree 4 --collective allgather -o topology=n.json -o steps.json
+design --nodes 36 --degree 4 torus:dims=3x3 -o plot=frontier.svg -o picture=net.svg
+design --nodes 32 --degree 4 --only published --size 1MB --collective mix
+design --nodes 9 --degree 4 --only published --only bidirectional --json
+design --nodes 12 --degree 4 --size 1MB --costs alpha=5,bandwidth=25,reduction=100 --collective all-to-all
+design --nodes 12 --degree 4 --choose 2 -o chosen.json -o picture=chosen.html
+design --nodes 5..8 --degree 4 --only bidirectional --json
 design --nodes 5..6 --degree 3..4 --size 1MB
 design --nodes 8..9 --degree 4 --jobs 2
-design --nodes 12 --degree 2 --published-only --plot plot.png
+design --nodes 12 --degree 2 --only published -o plot=plot.png
 verify steps.json
 verify chosen.json --json
 """,
@@ -283,7 +281,7 @@ verify chosen.json --json
 design torus:dims=3x3 --by line-graph -o schedule.json
 design ring:nodes=5 --by degree=2 --by breadth-first --json
 design schedule.json --by product=torus:dims=3x3 --collective allreduce
-design ring:nodes=3 --by power=2 --collective reduce-scatter -o power.json --topology-output network.json
+design ring:nodes=3 --by power=2 --collective reduce-scatter -o power.json -o topology=network.json
 design kautz:degree=2,length=2 --by bidirectional --by parallel=2
 design kautz:degree=2,length=1 --by line-graph=2 --json
 verify schedule.json
@@ -292,15 +290,15 @@ verify power.json --json
     "one port": """
 one-port figure-1.json --source s
 one-port figure-1.json --source s --json
-one-port figure-1.json --source s --along dag
-one-port figure-1.json --source s --along tree --simulate 100
-one-port figure-1.json --source s --order s,1,2,3,4 --along dag -o dag.json
+one-port figure-1.json --source s --method dag
+one-port figure-1.json --source s --method tree --simulate 100
+one-port figure-1.json --source s --method "dag:order='s,1,2,3,4'" -o dag.json
 one-port figure-1.json --source s --ports send
 one-port figure-1.json --source s --ports receive --json
 one-port line.json --source a --ports half
 one-port figure-1.json --source s --ports all --simulate 10 --json
-one-port torus:dims=3x3 --source 0 --ports one --loss 5% -o torus.json
-one-port tiers --source 0 --picture period.svg -o tiers.json
+one-port torus:dims=3x3 --source 0 --ports one --method graph:loss=5% -o torus.json
+one-port tiers --source 0 -o picture=period.svg -o tiers.json
 one-port ring:nodes=5 --source 0 -o series.json
 verify dag.json
 verify torus.json --json
@@ -308,9 +306,9 @@ verify tiers.json
 simulate torus.json --sizes 1M,1G
 simulate series.json --sizes 1M --json
 one-port ring:nodes=5 --source 0 --size 256MiB
-one-port line.json --source a --size 1MB --packets 4 --json
+one-port line.json --source a --size 1MB --method packets:count=4 --json
 one-port figure-1.json --source s --size 1GB -o packets.json
-one-port figure-1.json --source s --size 1MB --ports one --picture times.svg
+one-port figure-1.json --source s --size 1MB --ports one -o picture=times.svg
 one-port tiers:wide=3,areas=1,metropolitan=2,offices=1,local=2,seed=5 --source 0 --size 1MB --json
 verify packets.json
 """,
@@ -348,14 +346,14 @@ design --nodes 8 --degree 2 --collective allgather -o a.json
 design --nodes 9 --degree 3 --collective allgather -o b.json --json
 design --nodes 16 --degree 2 --collective allgather -o c.json
 design --nodes 16 --degree 4 --collective allreduce -o d.json
-design --nodes 24 --degree 4 --bidirectional -o e.json --topology-output f.json
+design --nodes 24 --degree 4 --only bidirectional -o e.json -o topology=f.json
 design --nodes 27 --degree 3 --collective allgather -o g.json
-design --nodes 32 --degree 2 --published-only --json
-design --nodes 8 --degree 2 --published-only -o i.json
-design --nodes 16 --degree 2 --published-only --choose 'DBJMod(2,4)' -o j.json
+design --nodes 32 --degree 2 --only published --json
+design --nodes 8 --degree 2 --only published -o i.json
+design --nodes 16 --degree 2 --only published --choose 'DBJMod(2,4)' -o j.json
 verify i.json
 verify j.json --json
-design --nodes 64 --degree 4 --published-only --choose 4 -o h.json
+design --nodes 64 --degree 4 --only published --choose 4 -o h.json
 """,
     "train-time": """
 train-time switch-base-256 torus:dims=4x4

@@ -67,7 +67,7 @@ TARGETS = (
     ("--to msccl-xml", "p.xml"),
     ("--to msccl-xml --dialect azure", "azure.xml"),
     ("--to msccl-xml --dialect rccl", "rccl.xml"),
-    ("--to mscclpp-json --snippet use.py", "plan.json"),
+    ("--to mscclpp-json -o snippet=use.py", "plan.json"),
     ("--to goal --bytes 1MiB", "p.goal"),
     ("--to chakra --bytes 1MiB", "trace"),
 )

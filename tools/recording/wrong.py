@@ -101,8 +101,8 @@ optimum ring:nodes=3 --collective allreduce --demand demand.csv
     "groups": """
 optimum dgx-a100:boxes=2 --groups 0,1 --layout tp=8,dp=2
 optimum dgx-a100:boxes=2 --run dp
-optimum dgx-a100:boxes=2 --table
-optimum dgx-a100:boxes=2 --table --layout tp=8,dp=2 --run tp
+optimum dgx-a100:boxes=2 --all --groups 0,8
+optimum dgx-a100:boxes=2 --all --layout tp=8,dp=2 --run tp
 optimum dgx-a100:boxes=2 --group-sizes 1
 optimum dgx-a100:boxes=2 --groups 0,1 --ranks 0-3
 optimum dgx-a100:boxes=2 --groups 0,1 --max-trees 3
@@ -125,7 +125,7 @@ optimum ring:nodes=3 --demand shards.json
 generate dgx-a100:boxes=2,gpus=2 --demand pieces.json --trees 3
 generate dgx-a100:boxes=2 --groups 0,1;2,3 --compact
 generate dgx-a100:boxes=2 --groups 0,1;2,3 --method bfb
-generate dgx-a100:boxes=2 --members out
+generate dgx-a100:boxes=2 -o members=out
 """,
     "generate": """
 generate ring:nodes=4 --method fats
@@ -157,8 +157,8 @@ generate ring:nodes=3 -o x.xml
 generate ring:nodes=3 -o x.xml.gz
 generate ring:nodes=3 -o newdir/
 generate hosts.json -o hosts.json
-generate ring:nodes=4 --groups 0,1;2,3 --members m -o m/group-1.json
-generate ring:nodes=4 --groups 0,1;2,3 --members hosts.json
+generate ring:nodes=4 --groups 0,1;2,3 -o members=m -o m/group-1.json
+generate ring:nodes=4 --groups 0,1;2,3 -o members=hosts.json
 generate ring:nodes=4 --groups groups.json -o groups.json
 topology ring:nodes=3 -o x.svg
 topology ring:nodes=3 -o no/x.json
@@ -188,15 +188,15 @@ simulate s.json --overhead-us abc
 simulate s.json --overhead-us -1
 simulate s.json --alpha-us nan
 simulate s.json --model steps
-simulate s.json --at 1M
+simulate s.json -o link=l.csv
 simulate s.json --costs none.json
 simulate s.json --costs hosts.json
-simulate s.json --csv x.svg
-simulate s.json --csv s.json
-simulate s.json --csv l.csv --links l.csv
-simulate s.json --plot p.txt
-simulate s.json --plot p.pdf
-simulate s.json --csv a.csv --plot no/b.svg
+simulate s.json -o x.svg
+simulate s.json -o s.json
+simulate s.json -o l.csv -o links=l.csv
+simulate s.json -o plot=p.txt
+simulate s.json -o plot=p.pdf
+simulate s.json -o a.csv -o plot=no/b.svg
 simulate bundle.json --model program
 simulate series.json --model program
 simulate hosts.json
@@ -204,9 +204,9 @@ view s.json
 view s.json -o x.txt
 view none.json -o x.svg
 view flows.json -o x.html
-view s.json --beside hosts.json -o x.svg
-view s.json --beside steps.json -o hosts.json
-view s.json --beside part.json -o x.svg
+view s.json hosts.json -o x.svg
+view s.json steps.json -o hosts.json
+view s.json part.json -o x.svg
 view - -o x.svg
 """,
     "programs": """
@@ -216,9 +216,9 @@ export none.json --to msccl-xml
 export hosts.json --to msccl-xml
 export s.json --to goal --dialect rccl
 export s.json --to msccl-xml --dialect nccl
-export s.json --to msccl-xml --snippet r.py -o p2.xml
-export s.json --to mscclpp-json --snippet r.py
-export s.json --to mscclpp-json -o a.json --snippet a.json
+export s.json --to msccl-xml -o snippet=r.py -o p2.xml
+export s.json --to mscclpp-json -o snippet=r.py
+export s.json --to mscclpp-json -o a.json -o snippet=a.json
 export s.json --to msccl-xml --bytes 1M
 export s.json --to chakra -o -
 export s.json --to astra-sim -o -
@@ -309,14 +309,14 @@ design --nodes 12
 design --nodes x --degree 4
 design --nodes 1000000000 --degree 4
 design --nodes 9999999999999999999 --degree 4
-design --nodes 9 --degree 3 --bidirectional
-design --nodes 12 --degree 4 --alpha 5
+design --nodes 9 --degree 3 --only bidirectional
+design --nodes 12 --degree 4 --costs alpha=5
 design --nodes 12 --degree 4 --choose 99
-design --nodes 12..14 --degree 4 --plot x.svg
+design --nodes 12..14 --degree 4 -o plot=x.svg
 design --nodes 12 --degree 4 ring:nodes=4 --jobs 2
 design --nodes 12 --degree 4 --collective mix -o x.json
-design --nodes 12 --degree 4 --plot x.html
-design --nodes 12 --degree 4 --topology-output n.json -o n.json
+design --nodes 12 --degree 4 -o plot=x.html
+design --nodes 12 --degree 4 -o topology=n.json -o n.json
 design --nodes 12 --degree 4 dgx-a100:boxes=2
 design ring:nodes=4
 design ring:nodes=4 --nodes 8 --degree 4 --by degree=2
@@ -331,20 +331,20 @@ design ring:nodes=4 --by degree=2 --collective broadcast
 design ring:nodes=4 --by product=hosts.json -o hosts.json
 one-port ring:nodes=4
 one-port ring:nodes=4 --source 9
-one-port ring:nodes=4 --source 0 --along ring
-one-port ring:nodes=4 --source 0 --loss x
-one-port ring:nodes=4 --source 0 --loss 100%
-one-port ring:nodes=4 --source 0 --order 0,1
-one-port ring:nodes=4 --source 0 --order 1,0,2,3 --along dag
+one-port ring:nodes=4 --source 0 --method ring
+one-port ring:nodes=4 --source 0 --method graph:loss=x
+one-port ring:nodes=4 --source 0 --method graph:loss=100%
+one-port ring:nodes=4 --source 0 --method "graph:order='0,1'"
+one-port ring:nodes=4 --source 0 --method "dag:order='1,0,2,3'"
 one-port ring:nodes=4 --source 0 --ports two
 one-port ring:nodes=4 --source 0 --simulate 0
-one-port ring:nodes=4 --source 0 --picture period.txt
-one-port ring:nodes=4 --source 0 --packets 4
-one-port ring:nodes=4 --source 0 --size 1MB --along tree
+one-port ring:nodes=4 --source 0 -o picture=period.txt
+one-port ring:nodes=4 --source 0 --method packets:count=4
+one-port ring:nodes=4 --source 0 --size 1MB --method tree
 one-port ring:nodes=4 --size 1MB
 one-port ring:nodes=4 --source z --size 1MB
 one-port ring:nodes=4 --source 0 --size much
-one-port ring:nodes=4 --source 0 --size 1MB --packets 0
+one-port ring:nodes=4 --source 0 --size 1MB --method packets:count=0
 one-port crates.json --source a --size 1MB
 train-time
 train-time gpt2-smal ring:nodes=4

@@ -1,10 +1,12 @@
 """A demand and a method from options of a command line: which options fit each other follows from their fields."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from forestcoll.algorithms.method import Method, method_of, require_supported
 from forestcoll.base.errors import InputError
+from forestcoll.base.parameters import Question
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
@@ -16,6 +18,20 @@ _KEYS["max_peers"] = "peers"
 
 _OF_METHODS = frozenset({"trees", "max_trees", "max_peers", "compact"})
 _FILES_OF_PIECES = (".json", ".json.gz")
+
+
+@dataclass(frozen=True)
+class AllCollectives(Question):
+    """A question about all collectives of a network.
+
+    Attributes:
+        ranks: the compute nodes that take part; None for all.
+        root: the root of collectives that have one; None for each.
+    """
+
+    fits: ClassVar[str] = "--all, which shows every collective; leave it out"
+    ranks: str | None = None
+    root: str | None = None
 
 
 def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
@@ -34,7 +50,6 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
     """
     given = {name: value for name, value in options.items() if not _is_absent(value)}
     how = {name: given.pop(name) for name in (*_OF_METHODS, "method") if name in given}
-    table = given.pop("table", None)
     members, size = given.pop("members", None), given.pop("size", None)
     demand = _demand(given)
     if isinstance(demand, Groups):
@@ -43,15 +58,9 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
             raise InputError(f"{option} is for one collective; leave it out for groups and pieces")
         if size is not None:
             raise InputError("--size is for one collective; leave it out for groups and pieces")
-        if table and demand.layout is None:
-            raise InputError("--table is about a layout; also give --layout")
-        if table and (demand.run is not None or demand.sizes is not None):
-            raise InputError("--table lists all dimensions; leave --run and --group-sizes out")
         return demand, None
-    if table:
-        raise InputError("--table is about a layout; also give --layout")
     if members is not None:
-        raise InputError("--members is for groups; also give --groups, --layout or pieces")
+        raise InputError("-o members=DIR is for groups; also give --groups, --layout or pieces")
     method = _method(how, collective_named(demand.collective))
     require_supported(method, demand, size)
     return demand, method

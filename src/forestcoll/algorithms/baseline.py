@@ -168,6 +168,15 @@ def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
 OWN = "forestcoll"
 """The name of our own row in comparisons."""
 
+AS_CHOSEN = "nccl (as it chooses)"
+"""The name of the row of what NCCL chooses for each size."""
+
+_SPECIAL = {
+    OWN: ("forestcoll's schedule", "Trees that together reach the optimum"),
+    AS_CHOSEN: ("NCCL as it chooses", "The algorithm that NCCL chooses by itself for each size"),
+}
+"""The titles and summaries of rows of comparisons that are no baselines."""
+
 
 def title_of(name: str) -> str:
     """Return the name of a schedule of a comparison in a sentence.
@@ -177,7 +186,7 @@ def title_of(name: str) -> str:
         ("NCCL's rings", 'mine.json')
     """
     found = _described(name)
-    return "forestcoll's schedule" if name == OWN else name if found is None else found.title
+    return _SPECIAL[name][0] if name in _SPECIAL else name if found is None else found.title
 
 
 def summary_of(name: str) -> str:
@@ -188,8 +197,8 @@ def summary_of(name: str) -> str:
         'A schedule or a program from a file'
     """
     found = _described(name)
-    if name == OWN:
-        return "Trees that together reach the optimum"
+    if name in _SPECIAL:
+        return _SPECIAL[name][1]
     return "A schedule or a program from a file" if found is None else found.summary
 
 

@@ -4,7 +4,7 @@
     @dataclass(frozen=True)
     class DoubleBinaryTree(Method):
         collectives = (Collective.ALLREDUCE,)
-        chunks: int = field(default=1, metadata=integer("chunks in the pipeline"))
+        chunks: int = integer(1, "chunks in the pipeline")
 
         def schedule(self, problem: Problem) -> StepSchedule: ...
 

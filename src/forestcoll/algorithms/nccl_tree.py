@@ -2,10 +2,14 @@
 
 A channel has an order of the GPUs of each box. The first GPU of a box sends to the parent box and is the end of a chain
 through the others. Half of the data uses a binary tree over the box numbers, the other half its mirror image, so that
-a box with children in one tree is a leaf of the other.
+a box with children in one tree is a leaf of the other. The child box below its parent in the numbers of the tree sends
+to the second GPU of the parent box, the child box above it to the first GPU (pattern BALANCED_TREE).
 
-Source: NCCL 2.30, `src/graph/trees.cc` (`ncclGetBtree`, `ncclGetDtree`) and `connect.cc`, pattern BALANCED_TREE. The
-bandwidth is an upper limit: NCCL reaches less with its protocols.
+On switches the chain of a box goes upwards from the GPU of the NIC, while the ring of `nccl_ring` goes downwards.
+
+Source: NCCL 2.30, `src/graph/trees.cc` (`ncclGetBtree`, `ncclGetDtree`), `connect.cc` and `search.cc`
+(`ncclTopoSearchNextGpuSort`); the edges are those that NCCL 2.28 to 2.32 print. The bandwidth is an upper limit: NCCL
+reaches less with its protocols.
 
 Where it loses: with three boxes or more, every NIC sends and receives twice the data that it would have to, so B boxes
 reach (B-1)/B of the optimum. With two boxes, or in one box, the chain inside a box is the bottleneck: every GPU sends
@@ -13,6 +17,7 @@ nearly all data twice.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -21,6 +26,7 @@ from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.nccl_ring import channels
+from forestcoll.algorithms.ring_orders import crosses_switches
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.trees.value import TreeSchedule
 
@@ -46,28 +52,54 @@ def nccl_tree(problem: Problem) -> TreeSchedule:
 
 def _trees(problem: Problem) -> Iterator[LogicalTree]:
     problem.require_boxes()
-    boxes = len(problem.boxes.members)
-    if boxes < 2:
+    if len(problem.boxes.members) < 2:
         raise DoesNotApplyError("NCCL uses its tree only between boxes, and there is one box")
     crossings = Crossings(problem)
+    on_switches = {box: crosses_switches(problem, box) for box in problem.boxes.members}
     for channel in channels(problem):
-        paths = [passage.order for passage in channel.passages]
-        for parents in (binary_tree(boxes), mirrored_tree(boxes)):
+        passing = zip(on_switches.items(), channel.passages, strict=True)
+        chains = [_upwards(box, each.order[0]) if switched else each.order for (box, switched), each in passing]
+        for tree in box_trees(len(chains)):
             edges: list[Edge] = []
-            for box in numbers_downwards(parents):
-                edges += (crossings.edge(*each) for each in _from_parent(parents, paths, box))
-                edges += pairwise(paths[box])
-            yield LogicalTree(paths[parents.index(None)][0], channel.part / 2, tuple(edges))
+            for box in numbers_downwards(tree.parents):
+                parent = tree.parents[box]
+                if parent is not None:
+                    place = 1 if tree.is_first_child[box] and len(chains[parent]) > 1 else 0
+                    edges.append(crossings.edge(chains[parent][place], chains[box][0]))
+                edges += pairwise(chains[box])
+            yield LogicalTree(chains[tree.parents.index(None)][0], channel.part / 2, tuple(edges))
 
 
-def _from_parent(parents: Parents, paths: Sequence[Sequence[int]], box: int) -> list[tuple[int, int]]:
-    """Return the edge into a box: from the second GPU of the parent for its first child, else from the first."""
-    parent = parents[box]
-    if parent is None:
-        return []
-    is_first = len(paths[parent]) > 1 and box == min(each for each, its in enumerate(parents) if its == parent)
-    has_two = parents.count(parent) > 1
-    return [(paths[parent][1 if is_first and has_two else 0], paths[box][0])]
+def _upwards(box: Sequence[int], first: int) -> tuple[int, ...]:
+    """Return the members of a box in cyclic order from `first`."""
+    place = box.index(first)
+    return (*box[place:], *box[:place])
+
+
+@dataclass(frozen=True)
+class BoxTree:
+    """A binary tree over boxes.
+
+    Attributes:
+        parents: the parent of each box.
+        is_first_child: whether a box is the first child of its parent: below it in the numbers of the tree.
+    """
+
+    parents: Parents
+    is_first_child: tuple[bool, ...]
+
+
+def box_trees(size: int) -> tuple[BoxTree, BoxTree]:
+    """Return NCCL's two trees over `size` boxes.
+
+    Example:
+        >>> box_trees(3)[1]
+        BoxTree(parents=(1, None, 0), is_first_child=(False, False, True))
+    """
+    one, other = binary_tree(size), mirrored_tree(size)
+    first = tuple(parent is not None and number < parent for number, parent in enumerate(one))
+    numbers = [size - 1 - box if size % 2 == 0 else (box - 1) % size for box in range(size)]
+    return BoxTree(one, first), BoxTree(other, tuple(first[number] for number in numbers))
 
 
 def binary_tree(size: int) -> Parents:

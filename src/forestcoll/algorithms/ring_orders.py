@@ -40,7 +40,7 @@ def closed_orders(problem: Problem, box: Sequence[int]) -> list[tuple[Fraction, 
     Raises:
         DoesNotApplyError: no order was found.
     """
-    inside = _Inside(problem, box)
+    inside = Inside(problem, box)
     if inside.crosses_switches:
         return [(Fraction(1), tuple(box))]
     found = packed_rings(box, inside.hops({}, {}))
@@ -58,7 +58,7 @@ def passages(problem: Problem, box: Sequence[int]) -> list[Passage]:
     doors = nics_of(problem, box)
     if not doors:
         raise DoesNotApplyError("a box has no link to others")
-    inside = _Inside(problem, box)
+    inside = Inside(problem, box)
     if len(box) == 1 or inside.crosses_switches:
         return _one_for_each_nic(problem, box, doors)
     own = _own_doors(box, doors)
@@ -71,6 +71,11 @@ def passages(problem: Problem, box: Sequence[int]) -> list[Passage]:
     if not found:
         raise DoesNotApplyError("no path through all compute nodes of a box was found between two of its NICs")
     return [Passage(part, order, own[order[0]].arrival, own[order[-1]].departure) for part, order in found]
+
+
+def crosses_switches(problem: Problem, box: Sequence[int]) -> bool:
+    """Return whether all routes inside a box are through switches."""
+    return Inside(problem, box).crosses_switches
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,19 @@ def nics_of(problem: Problem, box: Sequence[int]) -> list[Nic]:
     return list(found.values())
 
 
+def port_numbers(problem: Problem, nics: Sequence[Nic]) -> list[tuple[int, ...]]:
+    """Return for each NIC the numbers by which NCCL knows its ports.
+
+    They are the attribute `devices` of its node, where an importer has written it for all NICs; otherwise its place.
+    """
+    found = []
+    for nic in nics:
+        path = next(iter(nic.values())).departure
+        numbers = [problem.topology.nodes[node].attributes.get("devices") for node in path]
+        found.append(next((tuple(each) for each in numbers if isinstance(each, list | tuple)), ()))
+    return found if all(found) else [(place,) for place in range(len(nics))]
+
+
 def _own_doors(box: Sequence[int], doors: Sequence[Nic]) -> dict[int, Door]:
     """Return for each member with a NIC one that it uses; members with the same NICs use different ones."""
     own = {}
@@ -116,10 +134,11 @@ def _one_for_each_nic(problem: Problem, box: Sequence[int], doors: Sequence[Nic]
     """Return a passage for each NIC, in proportion to the bandwidths of the NICs.
 
     A ring leaves by the NIC by which it enters if another member can use it. Otherwise NICs are taken in pairs, and two
-    rings enter and leave by a pair in opposite directions. If their number is odd, each leaves by the next NIC.
+    rings enter and leave by a pair in opposite directions. If their number is odd, each leaves by the next NIC. Where
+    members have several NICs of their own, the first ones of all members come first, then the second ones, and so on.
     """
     routes = problem.routes
-    ends = _ends(box, doors)
+    ends = _ends(box, _in_turn(doors))
     widths = [min(routes.width(entry.arrival), routes.width(leaving.departure)) for entry, leaving in ends]
     return [
         Passage(
@@ -130,6 +149,16 @@ def _one_for_each_nic(problem: Problem, box: Sequence[int], doors: Sequence[Nic]
         )
         for width, (entry, leaving) in zip(widths, ends, strict=True)
     ]
+
+
+def _in_turn(doors: Sequence[Nic]) -> list[Nic]:
+    """Return NICs so that those of one member are as far from each other as possible."""
+    seen: Counter[frozenset[int]] = Counter()
+    turns = []
+    for nic in doors:
+        turns.append(seen[frozenset(nic)] if len(nic) == 1 else 0)
+        seen[frozenset(nic)] += 1
+    return [nic for _, nic in sorted(zip(turns, doors, strict=True), key=lambda each: each[0])]
 
 
 def _ends(box: Sequence[int], doors: Sequence[Nic]) -> list[tuple[Door, Door]]:
@@ -186,8 +215,12 @@ def _latin_rows(box: Sequence[int]) -> list[Order]:
     return [tuple(box[(row + step) % size] for step in zigzag) for row in range(size)]
 
 
-class _Inside:
+class Inside:
     """The routes between the members of a box over its own links.
+
+    Args:
+        problem: the network.
+        box: the members of the box.
 
     Attributes:
         crosses_switches: whether all routes are through switches.
@@ -204,6 +237,10 @@ class _Inside:
         self.crosses_switches = self.is_mesh and all(len(route) > 2 for route in routes.values())
         self._routes = {pair: _links(route) for pair, route in routes.items()}
         self._bandwidths = found.bandwidths
+
+    def links(self, hop: tuple[int, int]) -> Links:
+        """Return the links of the route between two members."""
+        return self._routes[hop]
 
     def hops(self, arrivals: Mapping[int, Links], departures: Mapping[int, Links]) -> RingHops:
         """Return the sends for a packing of rings between these ends."""

@@ -9,7 +9,6 @@ from forestcoll.demand.collective import SCHEDULED
 from forestcoll.schedule.proof.optimum import CollectiveOptimum
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.value import RelayGain, TreeOptimum
-from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.generation.growing import TreeSearch
 from forestcoll.solver.optimum import optimum_without_relays, solve
 
@@ -66,6 +65,8 @@ class Trees(Method):
         return Generated(schedule, replace(best, algbw=schedule.algbw))
 
     def _reaching(self, best: TreeOptimum, problem: Problem) -> TreeSchedule:
+        from forestcoll.solver.generation.forest import schedule_for
+
         return schedule_for(best, search=TreeSearch(self.search), compact=self.compact, progress=problem.progress)
 
     def with_gain(self, best: CollectiveOptimum, progress: Progress) -> CollectiveOptimum:

@@ -10,10 +10,11 @@ import gzip
 import io
 import json
 import os
+import re
 import stat
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
@@ -21,6 +22,7 @@ from forestcoll.base.endings import note_written
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.file_kinds import PROGRAM, kind_of_text
+from forestcoll.base.folders import make_folder
 from forestcoll.base.resources import advice, check_json_memory, check_text_memory, most_text
 from forestcoll.base.together import new_part, reported, written_together
 
@@ -365,3 +367,35 @@ def _encode(file: IO[bytes] | io.BufferedWriter, chunks: Iterable[str | bytes]) 
     for chunk in chunks:
         # half of a surrogate pair, which JSON may hold, is no character
         file.write(chunk.encode("utf-8", "replace") if isinstance(chunk, str) else chunk)
+
+
+def write_file_or_folder(path: Path, texts: Mapping[str, str], ending: str) -> list[Path]:
+    """Write one text to a file, or several texts to files of a folder, completely or not at all.
+
+    Args:
+        path: the file; or the folder, which is made if it does not exist.
+        texts: the texts by the names of their files in a folder, without an ending.
+        ending: the ending of the files.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: there are several texts and `path` is the name of a file, or a file cannot be written.
+    """
+    if len(texts) == 1 and not path.is_dir():
+        write_text(path, list(texts.values()))
+        return [path]
+    if is_stream(path) or path.name.endswith(ending):
+        names = ", ".join(list(texts)[:3])
+        raise InputError(f"{path}: {len(texts)} files are written, for hosts that differ ({names}); name a folder")
+    files = [path / f"{_UNSAFE.sub('-', name)}{ending}" for name in texts]
+    with written_together():
+        make_folder(path)
+        for file, text in zip(files, texts.values(), strict=True):
+            write_text(file, [text])
+    return files
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+"""What names of files do not have."""

@@ -135,6 +135,24 @@ class Positive:
 
 
 @dataclass(frozen=True)
+class Amount:
+    """An exact number of 0 or more."""
+
+    form: str = f"a number of 0 or more of at most {MAX_DIGITS} digits, such as 10 or 25/2"
+
+    def parse(self, text: str) -> Fraction:
+        """As `Kind.parse`."""
+        number = to_fraction(text)
+        if number < 0:
+            raise ValueError(text)
+        return number
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
+
+
+@dataclass(frozen=True)
 class Bandwidth(Positive):
     """A bandwidth in the unit of every builder, `units.BANDWIDTH_UNIT`, or with a unit of its own."""
 
@@ -142,6 +160,24 @@ class Bandwidth(Positive):
 
     def parse(self, text: str) -> Fraction:
         return super().parse(str(bandwidth_in(BANDWIDTH_UNIT, text)))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a whole, 0 or more and less than 1."""
+
+    form: str = "a part such as 1%, 0.01 or 1/100, 0 or more and less than 100%"
+
+    def parse(self, text: str) -> Fraction:
+        """As `Kind.parse`."""
+        number = to_fraction(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        if not 0 <= number < 1:
+            raise ValueError(text)
+        return number
+
+    def write(self, value: object) -> str:
+        """As `Kind.write`."""
+        return str(value)
 
 
 @dataclass(frozen=True)
@@ -404,11 +440,12 @@ def of_options(kind: type[Asked], options: Mapping[str, Any]) -> Asked:
     Raises:
         InputError: an option does not fit the question, or is missing.
     """
-    given = {name: value for name, value in options.items() if value is not None and value is not False and value != ()}
+    given = {name: each for name, each in options.items() if each is not None and each is not False}
+    given = {name: each for name, each in given.items() if each not in ((), {})}
     declared = fields(cast("Any", kind))
     unfit = next((name for name in given if name not in {each.name for each in declared}), None)
     if unfit is not None:
         raise InputError(f"--{unfit.replace('_', '-')} does not fit {kind.fits}")
-    if any(each.default is MISSING and each.name not in given for each in declared):
+    if any(each.default is MISSING is each.default_factory and each.name not in given for each in declared):
         raise InputError(kind.needs)
     return kind(**given)

@@ -84,6 +84,10 @@ class Spec:
             form = parameter.kind.form
             raise InputError(f"{self.name}: {parameter.name} is {shown(text)}; expected {form}") from None
 
+    def completions(self) -> dict[str, str | None]:
+        """Return how each parameter begins in a text, with its meaning."""
+        return {f"{each.name}=": each.meaning for each in self.parameters}
+
     def text(self, value: object) -> str:
         """Return the text of a value that this spec made, in the normal form."""
         stated = []
@@ -137,6 +141,10 @@ class Registry:
                         importlib.import_module(f"{package}.{name}")
             self._is_complete = True
         return tuple(spec for _, spec in sorted(self._specs.items()))
+
+    def completions(self) -> dict[str, str | None]:
+        """Return the names of all values, sorted, with their summaries."""
+        return {each.name: each.facts.get("summary", each.facts.get("title")) for each in self.all()}
 
     def found(self, name: str) -> Spec | None:
         """Return the value called `name`, or None. Only the module of that name, or of its first words, is imported."""

@@ -9,12 +9,9 @@ import click
 from forestcoll.cli.options import (
     Command,
     collective_option,
-    interface_option,
     json_option,
     named_network,
     ranks_option,
-    secret_option,
-    timeout_option,
 )
 from forestcoll.cli.types import DataSize, ElementTypes, FileName, FirstRankFile, IntegerFrom, Reductions, TopologySpec
 from forestcoll.demand.collective import Collective
@@ -99,12 +96,6 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
 @_count_option("--library-iters", least=1, default=5, text="Its runs.")
 @click.option("--in-place/--no-in-place", default=True, show_default=True, help="Whether to measure in place, too.")
 @click.option(
-    "--pacing/--no-pacing",
-    default=None,
-    help="Whether the bandwidths of the network are the real ones, so that connections keep to the schedule's rates.  "
-    "[default: as FORESTCOLL_PACING says; forestcoll emulate sets it]",
-)
-@click.option(
     "--cuda",
     is_flag=True,
     help="Measure collectives on CUDA tensors by torch: NCCL's own, two levels and slots. Needs torchrun and GPUs.",
@@ -115,9 +106,6 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
     metavar="FILE",
     help="With --cuda, write what was measured, for FORESTCOLL_CUDA=auto.",
 )
-@interface_option
-@secret_option
-@timeout_option
 @json_option
 @click.pass_context
 def command(
@@ -140,12 +128,8 @@ def command(
     library: str,
     library_iters: int,
     in_place: bool,
-    pacing: bool | None,
     cuda: bool,
     write_table: Path | None,
-    interface: str | None,
-    secret: bytes | None,
-    timeout: float,
     as_json: bool,
 ) -> None:
     """Measure a collective next to its bound.
@@ -155,8 +139,12 @@ def command(
     own collective, how much slower that is, and the path of the data. Bandwidths are in the unit of the network. Rank 0
     prints. Exit status 1 if any element was wrong.
 
+    FORESTCOLL_PACING=1 says that the bandwidths of the network are the real ones, so that connections keep to the
+    schedule's rates. FORESTCOLL_INTERFACE is the address of this process, FORESTCOLL_SECRET what all processes must
+    know to join, and FORESTCOLL_TIMEOUT how many seconds to wait for another process at most (120).
+
     With --cuda, the collectives allgather, reduce-scatter and allreduce run on CUDA tensors by all ways that the torch
-    backend has, as an experiment. Of the other options, it takes those of sizes, --iters, --topology and --timeout.
+    backend has, as an experiment. Of the other options, it takes those of sizes, --iters and --topology.
     """
     from forestcoll.measurement.bench import BenchRequest, Listener, bench
     from forestcoll.measurement.bench.request import elements_named, ops_named, sizes_between
@@ -169,7 +157,7 @@ def command(
         raise click.UsageError("no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment")
     sizes = sizes_between(minbytes, maxbytes, stepfactor, stepbytes)
     if cuda:
-        is_right = _measure_cuda(topology, sizes, iters, timeout, write_table, as_json=as_json)
+        is_right = _measure_cuda(topology, sizes, iters, write_table, as_json=as_json)
         context.exit(0 if is_right else 1)
     if write_table is not None:
         raise click.UsageError("--write-table needs --cuda")
@@ -184,7 +172,7 @@ def command(
         other_iterations=library_iters,
         other_library=library,
     )
-    launch = join(timeout, interface, uses_mpi=library in {"auto", "mpi"}, secret=secret)
+    launch = join(uses_mpi=library in {"auto", "mpi"})
 
     def make() -> "list[tuple[str, Schedule]]":
         if schedules:
@@ -197,7 +185,7 @@ def command(
     def each(row: "BenchRow") -> None:
         print_lines([row_line(row)])
 
-    reports = bench(launch, make, request, pacing=pacing, listener=None if as_json else Listener(begin, each))
+    reports = bench(launch, make, request, listener=None if as_json else Listener(begin, each))
     is_wrong = launch.share(str(sum(report.wrong for report in reports))) != "0"
     if launch.rank == 0 and as_json:
         print_json(bench_document(reports))
@@ -225,7 +213,7 @@ def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "S
 
 
 def _measure_cuda(
-    topology: str | None, sizes: tuple[int, ...], iters: int, timeout: float, file: Path | None, *, as_json: bool
+    topology: str | None, sizes: tuple[int, ...], iters: int, file: Path | None, *, as_json: bool
 ) -> bool:
     """Measure the ways of CUDA tensors, and return on all ranks whether all elements were right."""
     from forestcoll.base.exact import json_text
@@ -242,7 +230,7 @@ def _measure_cuda(
         if not as_json:
             print_lines([*titles, *cuda_row_lines(row)])
 
-    request = CudaRequest(topology, sizes, iterations=iters, timeout=timeout)
+    request = CudaRequest(topology, sizes, iterations=iters)
     table, is_right = measure_ways(request, show)
     if table is not None and as_json:
         print_json(table.to_document())

@@ -12,6 +12,7 @@ from forestcoll.cli.options import (
     costs_option,
     json_option,
     named_network,
+    nccl_option,
     path_option,
     ranks_option,
     topology_argument,
@@ -73,6 +74,7 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
     "(NCCL_GRAPH_DUMP_FILE) from each file; TOPOLOGY stands before them.",
 )
 @costs_option
+@nccl_option
 @path_option(
     "--html",
     OutputFile(".html", ".htm"),
@@ -91,6 +93,7 @@ def command(
     baselines: str | None,
     against: tuple[Path, ...],
     costs: Path | None,
+    nccl: str | None,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -101,6 +104,7 @@ def command(
     the collective. A sentence says what limits the schedule. --html writes a report that explains the result to readers
     who do not know forestcoll.
     """
+    from forestcoll.algorithms.baseline import AS_CHOSEN
     from forestcoll.algorithms.baseline import baselines as all_baselines
     from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
@@ -112,7 +116,7 @@ def command(
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)
-    listed = [each.name for each in all_baselines()] if baselines is None else baselines.split(",")
+    listed = [*(each.name for each in all_baselines()), AS_CHOSEN] if baselines is None else baselines.split(",")
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
         found = compare(
@@ -121,6 +125,7 @@ def command(
             sizes=sizes,
             baselines=[*(name.strip() for name in listed), *against],
             costs=known,
+            nccl=nccl,
             progress=progress,
         )
         if html is not None:

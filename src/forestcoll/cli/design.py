@@ -1,22 +1,44 @@
 """`forestcoll design`: networks for collectives, which a search finds or which are made of a given network."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forestcoll.base.files import is_standard_stream
-from forestcoll.cli.options import jobs_option, json_option, output_option, path_option, processes, usage_of
+from forestcoll.cli.options import (
+    HelpLaterOption,
+    jobs_option,
+    json_option,
+    outputs_option,
+    parameters_help,
+    processes,
+    usage_of,
+)
 from forestcoll.cli.types import (
     DataSize,
-    ExactNumber,
     FileOrText,
     NumberSpan,
     OutputFile,
     PictureFile,
+    SpecText,
     TopologySpec,
     TrafficName,
 )
+
+if TYPE_CHECKING:
+    from forestcoll.base.registry import Spec
+
+
+def _costs() -> "Spec":
+    from forestcoll.design.workloads.workload import STEP_COSTS
+
+    return STEP_COSTS
+
+
+def _costs_help() -> str:
+    return f"What steps of a workload take, such as alpha=5,bandwidth=25: {parameters_help(_costs())}."
 
 
 @click.command("design")
@@ -35,8 +57,13 @@ from forestcoll.cli.types import (
 @click.option(
     "--degree", type=NumberSpan(), metavar="D", help="The number of links that leave each node, or A..B for a sweep."
 )
-@click.option("--bidirectional", is_flag=True, help="Only networks in which every link has a reverse link.")
-@click.option("--published-only", is_flag=True, help="Only base networks of the paper, without Cayley graphs.")
+@click.option(
+    "--only",
+    type=click.Choice(["bidirectional", "published"]),
+    multiple=True,
+    help="bidirectional: networks in which every link has a reverse link; published: base networks of the paper, "
+    "without Cayley graphs. May be given twice.",
+)
 @click.option(
     "--size",
     type=DataSize(),
@@ -44,22 +71,11 @@ from forestcoll.cli.types import (
     help="The data size M of a workload, such as 1MB; adds its time on each network.",
 )
 @click.option(
-    "--alpha",
-    type=ExactNumber("microseconds"),
-    metavar="US",
-    help="The latency of a step in microseconds.  [default: 10]",
-)
-@click.option(
-    "--bandwidth",
-    type=ExactNumber("GB/s"),
-    metavar="GB/S",
-    help="B, the total bandwidth of the links that leave a node, in GB/s.  [default: 12.5]",
-)
-@click.option(
-    "--reduction",
-    type=ExactNumber("GB/s"),
-    metavar="GB/S",
-    help="The data that a node adds up in a second, in GB/s, for allreduces.  [default: adding takes no time]",
+    "--costs",
+    cls=HelpLaterOption,
+    make_help=_costs_help,
+    type=SpecText("costs", _costs),
+    metavar="KEY=VALUE,…",
 )
 @click.option(
     "--collective",
@@ -71,21 +87,17 @@ from forestcoll.cli.types import (
 @click.option(
     "--choose", metavar="NAME", help="The network to write, by its name or number of steps.  [default: the best]"
 )
-@path_option("--topology-output", OutputFile(".json"), "Write the chosen or expanded network to this file.")
-@path_option(
-    "--plot",
-    PictureFile(".svg", ".png"),
-    "Draw the frontier, steps over T_B, next to the networks of the paper's bases: .svg or .png (one picture).",
-)
-@path_option(
-    "--picture",
-    PictureFile(".html", ".svg", ".png"),
-    "Draw the chosen network: .html (a page), .svg or .png (one picture).",
-)
 @jobs_option("The number of processes for a sweep.")
-@output_option
+@outputs_option(
+    "A file to write: schedule (.json), topology (.json), plot (the frontier, steps over T_B, next to the networks of "
+    "the paper's bases, .svg or .png), or picture (the chosen network, .html, .svg or .png).",
+    schedule=OutputFile(".json"),
+    topology=OutputFile(".json"),
+    plot=PictureFile(".svg", ".png"),
+    picture=PictureFile(".html", ".svg", ".png"),
+)
 @json_option
-def command(*, output: Path | None, jobs: int | None, as_json: bool, **options: Any) -> None:
+def command(*, output: Mapping[str, Path], jobs: int | None, as_json: bool, **options: Any) -> None:
     """Find or expand networks for collectives.
 
     With --nodes and --degree, it prints the Pareto frontier of networks with N nodes and D links per node. Each network
@@ -110,5 +122,5 @@ def command(*, output: Path | None, jobs: int | None, as_json: bool, **options: 
     with TerminalProgress() as progress, processes(jobs) as executor:
         answer = question.answer(progress, executor)
         write_design(answer, progress)
-    err = is_standard_stream(output)
+    err = any(map(is_standard_stream, output.values()))
     print_result(design_page(answer), as_json=as_json, err=err)

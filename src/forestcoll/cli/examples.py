@@ -1,7 +1,7 @@
 """The examples at the end of the help of each command.
 
 `tests/cli` runs the examples of each command in order. An example may read a file that an earlier example wrote.
-`nccl-tests.log` is the log of an allgather on two DGX A100.
+`nccl-tests.log` is the log of an allgather on two DGX A100, `nccl-job.log` that of a job of NCCL on two hosts.
 """
 
 EXAMPLES = {
@@ -15,8 +15,8 @@ EXAMPLES = {
         "forestcoll compare dgx-a100:boxes=2 --collective allreduce --baselines nccl-ring,nccl-tree --json",
     ),
     "design": (
-        "forestcoll design --nodes 12 --degree 4 --size 1MB --topology-output network.json",
-        "forestcoll design --nodes 36 --degree 4 torus:dims=3x3 --plot frontier.svg --picture net.svg",
+        "forestcoll design --nodes 12 --degree 4 --size 1MB -o topology=network.json",
+        "forestcoll design --nodes 36 --degree 4 torus:dims=3x3 -o plot=frontier.svg -o picture=net.svg",
         "forestcoll design torus:dims=3x3 --by line-graph --by degree=2 -o schedule.json",
     ),
     "emulate": (
@@ -25,12 +25,15 @@ EXAMPLES = {
     ),
     "explain": (
         "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log",
-        "forestcoll explain dgx-a100:boxes=2 --measured nccl-tests.log --json",
+        "forestcoll explain --measured nccl-tests.log --json",
+        "forestcoll explain dgx-h100:boxes=1 --busbw 480 --collective allreduce",
+        "forestcoll explain --measured nccl-job.log",
     ),
     "export": (
         "forestcoll generate ring:nodes=4 --collective allreduce -o schedule.json",
-        "forestcoll export schedule.json --to mscclpp-json -o plan.json --snippet register.py",
+        "forestcoll export schedule.json --to mscclpp-json -o plan.json -o snippet=register.py",
         "forestcoll export schedule.json --to goal --bytes 64MiB -o schedule.goal",
+        "forestcoll export hgx-a100-4:boxes=1 --to nccl-graph -o graph.xml",
     ),
     "fit": (
         "forestcoll fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring -o costs.json",
@@ -50,12 +53,12 @@ EXAMPLES = {
     "one-port": (
         "forestcoll one-port torus:dims=3x3 --source 0 --ports one -o series.json",
         "forestcoll verify series.json",
-        "forestcoll one-port ring:nodes=5 --source 0 --size 256MiB --packets 64",
+        "forestcoll one-port ring:nodes=5 --source 0 --size 256MiB --method packets:count=64",
     ),
     "optimum": (
         "forestcoll optimum dgx-a100:boxes=2",
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
-        "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --table",
+        "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --all",
         "forestcoll optimum torus:dims=3x3 --all",
     ),
     "probe": (
@@ -66,7 +69,7 @@ EXAMPLES = {
     "simulate": (
         "forestcoll generate dgx-a100:boxes=2 --collective allreduce -o schedule.json",
         "forestcoll simulate schedule.json --sizes 1MiB..1GiB",
-        "forestcoll simulate schedule.json --alpha-us 2 --csv times.csv --links links.csv",
+        "forestcoll simulate schedule.json --alpha-us 2 -o times.csv -o links=links.csv",
     ),
     "topology": (
         "forestcoll topology nvidia",
@@ -81,6 +84,7 @@ EXAMPLES = {
     "tune": (
         "forestcoll tune hypercube:dim=2 --collective allreduce --sizes 1K..1M -o tuned",
         "forestcoll tune hypercube:dim=2 --sizes 64K..64M --json",
+        "forestcoll tune dgx-h100:boxes=4 --collective allreduce --to nccl-tuner -o tuner",
     ),
     "verify": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",

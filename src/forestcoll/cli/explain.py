@@ -4,19 +4,25 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import json_option, named_network, ranks_option, topology_argument
-from forestcoll.cli.types import CollectiveName, FileName
+from forestcoll.cli.options import change_options, json_option, named_network, ranks_option
+from forestcoll.cli.types import CollectiveName, FileName, TopologySpec
 from forestcoll.demand.collective import Collective
 
 
 @click.command("explain")
-@topology_argument
+@click.argument("topology", metavar="[TOPOLOGY]", type=TopologySpec(), required=False)
+@change_options
 @click.option(
     "--measured",
     metavar="LOG",
     type=FileName(),
-    required=True,
-    help="The output of nccl-tests or rccl-tests; - is standard input.",
+    help="The output of nccl-tests or rccl-tests, also as JSON or CSV; that of a job with NCCL_DEBUG=INFO; what NCCL's "
+    "Inspector wrote; or a report of NCCL's RAS. The content says which. - is standard input.",
+)
+@click.option(
+    "--busbw",
+    metavar="GB/S",
+    help="Instead of --measured: the busbw of large messages, with --collective.",
 )
 @click.option(
     "--collective",
@@ -28,28 +34,53 @@ from forestcoll.demand.collective import Collective
 @json_option
 def command(
     *,
-    topology: str,
+    topology: str | None,
     without: tuple[str, ...],
     degrade: tuple[str, ...],
-    measured: Path,
+    measured: Path | None,
+    busbw: str | None,
     collective: str | None,
     ranks: str | None,
     as_json: bool,
 ) -> None:
     """Compare measured bandwidth with its bound.
 
-    Each test of an nccl-tests log is printed next to the bound of TOPOLOGY: the share of the bound that each size
-    reaches, the links that limit, and the most that rings, which NCCL uses, could reach.
+    Each test of LOG is printed next to the bound of TOPOLOGY: the share of the bound that each size reaches, the links
+    that limit, what the algorithms of NCCL could reach, and whether healthy machines reach more. Without TOPOLOGY, only
+    the content of LOG is printed.
+
+    Of a log with NCCL_DEBUG=INFO, hosts, rings, trees and choices are read, too, and what these rings and trees could
+    reach on TOPOLOGY or, without it, on the network that NCCL printed.
     """
+    if (measured is None) == (busbw is None):
+        raise click.UsageError("give either --measured with a file, or --busbw with a number")
+    if busbw is not None and (topology is None or collective is None):
+        raise click.UsageError("--busbw needs TOPOLOGY and --collective")
+    if topology is None and (without or degrade or ranks is not None):
+        raise click.UsageError("--without, --degrade and --ranks need TOPOLOGY")
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.nccl.comparison import explain
+    from forestcoll.nccl.comparison import explain, judge_busbw
+    from forestcoll.nccl.job.explained import explain_job
     from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.measurements.job import job_document, job_page, joined_page, with_library
     from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
+    from forestcoll.what_if.causes import with_causes
 
     with TerminalProgress() as progress:
-        network = named_network(topology, without, degrade, connected=ranks is None)
-        found = explain(network, measured, ranks=ranks, collective=collective, progress=progress)
-    if as_json:
-        print_json(comparison_document(found))
-    else:
-        print_page(comparison_page(found))
+        network = None
+        if topology is not None:
+            network = named_network(topology, without, degrade, connected=ranks is None)
+        job = None if measured is None else explain_job(measured, network, ranks=ranks)
+        if job is not None and not job.has_table:
+            print_json(job_document(job)) if as_json else print_page(job_page(job))
+            return
+        network = job.topology if job is not None and network is None else network
+        if measured is not None:
+            found = explain(network, measured, ranks=ranks, collective=collective, progress=progress)
+        elif network is not None and collective is not None:
+            found = judge_busbw(network, busbw, collective, ranks=ranks, progress=progress)
+        found = with_causes(found, progress)
+    document, page = comparison_document(found), comparison_page(found)
+    if job is not None:
+        document, page = with_library(document, found, job), joined_page(page, found, job)
+    print_json(document) if as_json else print_page(page)

@@ -9,29 +9,63 @@ import click
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_standard_stream
-from forestcoll.cli.options import dialect_option, json_option, output_option_of, schedule_of_source, source_options
-from forestcoll.cli.types import DataSize, OutputFile, TargetText, check_ending
+from forestcoll.cli.options import (
+    HelpLaterOption,
+    dialect_option,
+    json_option,
+    outputs_option,
+    schedule_of_source,
+    source_options,
+    usage_of,
+)
+from forestcoll.cli.types import DataSize, OutputFile, SpecText, check_ending
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from forestcoll.base.progress import Progress
+    from forestcoll.base.registry import Registry
+    from forestcoll.nccl.graph.hosts import HostGraph
+    from forestcoll.nccl.graph.target import NcclGraph
     from forestcoll.programs.targets.target import Target
 
 
-class _TargetOption(click.Option):
-    """The option for the format. Its help lists all formats and their options."""
+def _targets() -> "Registry":
+    from forestcoll.programs.targets.target import targets
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        from forestcoll.programs.targets.target import targets
+    return targets
 
-        specs = targets.all()
-        having = {each.name: targets.having(each.name) for spec in specs for each in spec.parameters}
-        options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
-        formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
-        self.help = (
-            f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
-            f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
-        )
-        return super().get_help_record(ctx)
+
+def _targets_help() -> str:
+    """Return all formats and their options."""
+    from forestcoll.nccl.graph.target import NcclGraph
+
+    specs = _targets().all()
+    having = {each.name: _targets().having(each.name) for spec in specs for each in spec.parameters}
+    options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
+    formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
+    formats.append(f"{NcclGraph.name} ({NcclGraph.summary})")
+    return (
+        f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
+        f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
+    )
+
+
+class _FormatText(SpecText):
+    """A format of programs, or `nccl-graph`, which is no program."""
+
+    def read(self, text: str) -> "Target | NcclGraph":
+        """Return the format."""
+        from forestcoll.nccl.graph.target import NcclGraph
+
+        return NcclGraph() if text == NcclGraph.name else super().read(text)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+        """Return the names of formats that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        found = super().shell_complete(ctx, param, incomplete)
+        return [*found, *[CompletionItem("nccl-graph")] * "nccl-graph".startswith(incomplete)]
 
 
 class _ProgramFile(OutputFile):
@@ -52,28 +86,27 @@ class _ProgramFile(OutputFile):
 @click.option(
     "--to",
     "target",
-    cls=_TargetOption,
-    type=TargetText(),
+    cls=HelpLaterOption,
+    make_help=_targets_help,
+    type=_FormatText("format", _targets),
     metavar="NAME[:KEY=VALUE…]",
     required=True,
     is_eager=True,
 )
 @dialect_option("For msccl-xml: the runtime that loads the file.  [default: microsoft]")
 @click.option(
-    "--snippet",
-    type=OutputFile(".py"),
-    metavar="PYTHON",
-    help="For mscclpp-json: also write a Python file that registers the plan.",
-)
-@click.option(
     "--bytes",
     type=DataSize(),
     metavar="SIZE",
     help="For formats of simulators: the data size M, such as 64KiB.  [default: 1GB]",
 )
-@output_option_of(_ProgramFile())
+@outputs_option(
+    "A file to write: program or, for mscclpp-json, snippet (Python code that registers the plan).",
+    program=_ProgramFile(),
+    snippet=OutputFile(".py"),
+)
 @json_option
-def command(*, target: "Target", snippet: Path | None, output: Path | None, as_json: bool, **options: Any) -> None:
+def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
     """Write a schedule as a program for a runtime.
 
     FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. For TOPOLOGY, a
@@ -84,47 +117,89 @@ def command(*, target: "Target", snippet: Path | None, output: Path | None, as_j
     messages and dependencies are checked. If the program is long, a note first states the time, the memory and the size
     of the files that it will take.
 
+    For nccl-graph, FILE is a schedule of rings, or a dump of NCCL (NCCL_GRAPH_DUMP_FILE), which loses
+    its ranks. For TOPOLOGY, the file has the fewest channels of one speed that reach the optimum of rings. If hosts
+    differ, -o names a folder, which gets a file for each kind of host.
+
     Chakra traces are one file per rank: with -o PREFIX, the files are PREFIX.0.et, PREFIX.1.et, and so on. For
     astra-sim, -o names a folder; it gets the traces, a workload, and all settings of a simulation.
     """
     from forestcoll.base.files import write_text
     from forestcoll.base.together import written_together
     from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.nccl.graph.target import NcclGraph
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.programs.programs import export_page
     from forestcoll.tuning.programs.export import export
 
+    if isinstance(target, NcclGraph):
+        if useless := [f"--{name}" for name in ("dialect", "bytes") if options.pop(name) is not None]:
+            raise click.UsageError(f"{useless[0]} has no effect on nccl-graph; leave it out")
+        usage_of(target.check_outputs, output)
+        _export_graphs(target, output.get("program"), options, as_json=as_json)
+        return
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
-    _check_usage(target, output, snippet)
+    usage_of(target.check_outputs, output)
+    program = output.get("program")
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
         done = export(schedule, target, progress=progress)
-        if output is not None:
+        if program is not None:
             progress.begin("writing")
             with written_together():
-                done.write(output)
-                if snippet is not None:
-                    write_text(snippet, [done.snippet(output.name)])
+                done.write(program)
+                if "snippet" in output:
+                    write_text(output["snippet"], [done.snippet(program.name)])
+    err = is_standard_stream(program)
+    print_result(export_page(done, program, progress.seconds), as_json=as_json, err=err)
+
+
+def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
+    """Write graph files of NCCL."""
+    from forestcoll.cli.terminal_progress import TerminalProgress
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.programs.host_graphs import host_graphs_document, host_graphs_page
+
+    title = options["source"]
+    with TerminalProgress() as progress:
+        found = _graphs_of_source(options, progress)
+        files = [] if output is None else target.write(found, output)
     err = is_standard_stream(output)
-    print_result(export_page(done, output, progress.seconds), as_json=as_json, err=err)
+    if as_json:
+        print_json(host_graphs_document(found, files, output), err=err)
+    else:
+        print_page(host_graphs_page(found, title, files, output), err=err)
+
+
+def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[HostGraph]":
+    """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
+    from forestcoll.base.files import is_standard_stream, path_of
+    from forestcoll.cli.options import named_network
+    from forestcoll.nccl.graph.given import dumped_graph, holds_graphs, scheduled_graphs
+    from forestcoll.nccl.graph.hosts import host_graphs
+    from forestcoll.schedule.files import holds_schedule
+
+    path = path_of(options["source"])
+    if holds_graphs(path):
+        if options["collective"] or options["method"] or options["without"] or options["degrade"]:
+            raise click.UsageError("--collective, --method, --without and --degrade are for TOPOLOGY; leave them out")
+        return [dumped_graph(path)]
+    is_schedule = (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
+    if is_schedule or options["method"]:
+        schedule, _ = schedule_of_source(options, progress)
+        return scheduled_graphs(schedule)
+    progress.begin("reading the topology")
+    network = named_network(options["source"], options["without"], options["degrade"])
+    progress.begin("searching rings")
+    return host_graphs(network, options["collective"] or "allgather")
 
 
 def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
     """Return a format with the options of the command line that set one of its own; None is not given."""
-    from forestcoll.programs.targets.target import targets
-
+    targets = _targets()
     given = {name: value for name, value in options.items() if value is not None}
     try:
         targets.require(targets.named(target.name), given, {})
     except InputError as error:
         raise click.UsageError(str(error)) from None
     return replace(target, **given)
-
-
-def _check_usage(target: "Target", output: Path | None, snippet: Path | None) -> None:
-    if snippet is not None and target.name != "mscclpp-json":
-        raise click.UsageError("--snippet is only for mscclpp-json; leave it out")
-    if snippet is not None and (output is None or is_standard_stream(output)):
-        raise click.UsageError("--snippet needs the file name of the plan; also give -o FILE")
-    if target.no_stream is not None and is_standard_stream(output):
-        raise click.UsageError(target.no_stream)

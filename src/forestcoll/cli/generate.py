@@ -1,5 +1,6 @@
 """`forestcoll generate`: a schedule that reaches the optimum, verified before it is written."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,11 @@ from forestcoll.cli.options import (
     changed_network_of,
     demand_options,
     json_option,
-    output_option,
+    outputs_option,
     topology_argument,
     tree_options,
 )
-from forestcoll.cli.types import DataSize, MethodText, OutputFolder
+from forestcoll.cli.types import DataSize, MethodText, OutputFile, OutputFolder
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
 @click.command("generate")
 @topology_argument
 @demand_options
-@click.option(
-    "--members",
-    metavar="DIR",
-    type=OutputFolder(r"group-\d+\.json"),
-    help="For groups and pieces: also write the schedule of each group to a file group-N.json in this directory.",
-)
 @click.option(
     "--method",
     type=MethodText(),
@@ -56,10 +51,14 @@ if TYPE_CHECKING:
     help="Write base trees, base flows or, for bfb, base transfers, and a symmetry of the network; all others are "
     "their images. Without this option, flows are written in this form only if there are more than 50,000.",
 )
-@output_option
+@outputs_option(
+    "A file to write: schedule (.json, or .json.gz for gzip) or, for groups and pieces, members (a directory with the "
+    "schedule of each group, group-N.json).",
+    schedule=OutputFile(".json"),
+    members=OutputFolder(r"group-\d+\.json"),
+)
 @json_option
-@click.option("-v", "--verbose", is_flag=True, help="Also print the counters of the run.")
-def command(*, topology: str, output: Path | None, as_json: bool, verbose: bool, **options: Any) -> None:
+def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
     """Generate a verified schedule that reaches the optimum.
 
     The schedule reaches the optimum of a collective on TOPOLOGY, or the best algbw for the requested number of trees.
@@ -76,20 +75,19 @@ def command(*, topology: str, output: Path | None, as_json: bool, verbose: bool,
     from forestcoll.presentation.results.schedules.generated import Run, generated_page
 
     changes = options.pop("without"), options.pop("degrade")
-    demand, method = asked_by(options)
+    demand, method = asked_by({**options, "members": output.get("members")})
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, changes)
         made = generated(network, demand, method, options["size"], progress=progress)
-        report = _verify_and_write(made.schedule, output, options["members"], progress)
-    run = Run("" if method is None else method.name, output, progress.seconds, progress.counters, verbose)
-    err = is_standard_stream(output)
+        report = _verify_and_write(made.schedule, output, progress)
+    file = output.get("schedule")
+    run = Run("" if method is None else method.name, file, progress.seconds, progress.counters)
+    err = is_standard_stream(file)
     print_result(generated_page(made, report, run), as_json=as_json, err=err)
 
 
-def _verify_and_write(
-    schedule: "Schedule", output: Path | None, members: Path | None, progress: "Progress"
-) -> "Report":
+def _verify_and_write(schedule: "Schedule", output: Mapping[str, Path], progress: "Progress") -> "Report":
     from forestcoll.base.together import written_together
     from forestcoll.schedule.bundle.files import write_members
     from forestcoll.schedule.bundle.value import BundleSchedule
@@ -100,8 +98,8 @@ def _verify_and_write(
     report = certified(verify(schedule))
     progress.begin("writing")
     with written_together():
-        if members is not None and isinstance(schedule, BundleSchedule):
-            write_members(schedule, members)
-        if output is not None:
-            write_schedule(schedule, output)
+        if "members" in output and isinstance(schedule, BundleSchedule):
+            write_members(schedule, output["members"])
+        if "schedule" in output:
+            write_schedule(schedule, output["schedule"])
     return report

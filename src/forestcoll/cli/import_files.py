@@ -1,5 +1,6 @@
 """`forestcoll import`: reads files of other tools as a network, and says what was understood."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -7,25 +8,27 @@ import click
 
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.parameters import Bandwidth, NameOrInteger
-from forestcoll.cli.options import Command, json_option, network_output_option
-from forestcoll.cli.types import ChoiceOrDigits, FileName, ImporterText, Speed
+from forestcoll.cli.options import Command, HelpLaterOption, json_option, network_output_option
+from forestcoll.cli.types import ChoiceOrDigits, FileName, SpecText, Speed
 from forestcoll.topology.importers.options import OPTIONS
 
 if TYPE_CHECKING:
     from forestcoll.base.parameters import Choice
+    from forestcoll.base.registry import Registry
     from forestcoll.topology.importers.importer import Importer
 
 
-class _FormatOption(click.Option):
-    """The option whose help lists all formats. They are imported when the help is printed."""
+def _importers() -> "Registry":
+    from forestcoll.topology.importers.importer import importers
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the name of the option and its help."""
-        from forestcoll.topology.importers.importer import by_content
+    return importers
 
-        names = ", ".join(each.name for each in by_content())
-        self.help = f"The format of FILE: {names}.  [default: found by the content]"
-        return super().get_help_record(ctx)
+
+def _formats_help() -> str:
+    from forestcoll.topology.importers.importer import by_content
+
+    names = ", ".join(each.name for each in by_content())
+    return f"The format of FILE: {names}.  [default: found by the content]"
 
 
 def _importer_options(command: Command) -> Command:
@@ -43,12 +46,33 @@ def _importer_options(command: Command) -> Command:
 
 @click.command("import")
 @click.argument("files", metavar="FILE...", type=FileName(), nargs=-1, required=True)
-@click.option("--format", "importer", cls=_FormatOption, type=ImporterText(), metavar="FORMAT")
+@click.option(
+    "--format",
+    "importer",
+    cls=HelpLaterOption,
+    make_help=_formats_help,
+    type=SpecText("format", _importers),
+    metavar="FORMAT",
+)
+@click.option(
+    "--hosts", type=click.IntRange(1, 4096), default=1, show_default=True, help="Hosts like that of each FILE."
+)
+@click.option("--name", metavar="NAME", help="The name of the network.  [default: that of the first FILE]")
+@click.option("--names", metavar="NAME,…", help="The names of the hosts, in order.  [default: those of FILEs]")
+@click.option("--lint", "is_lint", is_flag=True, help="Only say what NCCL will make of its topology XML.")
 @_importer_options
 @network_output_option
 @json_option
 def command(
-    files: tuple[Path, ...], importer: "Importer | None", output: Path | None, *, as_json: bool, **options: Any
+    files: tuple[Path, ...],
+    importer: "Importer | None",
+    output: Path | None,
+    *,
+    name: str | None,
+    names: str | None,
+    is_lint: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Read a file of another tool as a network.
 
@@ -66,12 +90,35 @@ def command(
     from forestcoll.topology.importers.reading import import_topology
     from forestcoll.topology.writers.formats import write_network
 
+    if is_lint:
+        _lint(files, output, as_json=as_json)
+        return
     with TerminalProgress() as progress:
         progress.begin("reading")
         given = {each.name: options[each.name] for each in OPTIONS if options[each.name] != each.default}
-        imported = import_topology(*files, importer=importer, **given)
+        listed = [each.strip() for each in names.split(",")] if names else []
+        imported = import_topology(*files, importer=importer, hosts=options["hosts"], names=listed, **given)
+        if name:
+            imported = replace(imported, topology=replace(imported.topology, name=name))
         if output is not None:
             progress.begin("writing")
             write_network(imported.topology, output)
     err = is_standard_stream(output)
     print_result(import_page(imported, output), as_json=as_json, err=err)
+
+
+def _lint(files: tuple[Path, ...], output: Path | None, *, as_json: bool) -> None:
+    """Print what NCCL will make of its topology XML."""
+    from forestcoll.base.files import read_bytes
+    from forestcoll.nccl.lint import lint
+    from forestcoll.presentation.printing import print_json, print_page
+    from forestcoll.presentation.results.networks.imports import lint_document, lint_page
+    from forestcoll.topology.importers.source import Source
+
+    if output is not None:
+        raise click.UsageError("--lint writes no network; leave -o out")
+    found = {path: lint(Source.of(read_bytes(path), path)) for path in files}
+    if as_json:
+        print_json(lint_document(found))
+    else:
+        print_page(lint_page(found))

@@ -1,23 +1,40 @@
 """`forestcoll one-port`: a series of broadcasts from one source, or the broadcast of one message in packets."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.together import written_together
 from forestcoll.cli.options import (
+    HelpLaterOption,
     json_option,
     named_network,
-    output_option,
-    path_option,
+    outputs_option,
+    parameters_help,
     ports_option,
     topology_argument,
     usage_of,
     with_ports,
 )
-from forestcoll.cli.types import DataSize, IntegerFrom, Part, PictureFile
+from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, PictureFile, SpecText
+
+if TYPE_CHECKING:
+    from forestcoll.base.registry import Registry
+
+
+def _methods() -> "Registry":
+    from forestcoll.oneport.asked import methods
+
+    return methods
+
+
+def _methods_help() -> str:
+    texts = ["; ".join(filter(None, [each.facts["summary"], parameters_help(each)])) for each in _methods().all()]
+    named = [f"{each.name}: {text}" for each, text in zip(_methods().all(), texts, strict=True)]
+    return f"How to broadcast. {'. '.join(named)}.  [default: graph, or packets with --size]"
 
 
 @click.command("one-port")
@@ -30,49 +47,30 @@ from forestcoll.cli.types import DataSize, IntegerFrom, Part, PictureFile
     help="The size of one message, such as 1GB or 256MiB.  [default: a series of messages]",
 )
 @click.option(
-    "--packets",
-    type=IntegerFrom(min=1),
-    metavar="N",
-    help="With --size: the number of packets; with 1 the message is not divided.  [default: the best number]",
-)
-@click.option(
-    "--along",
-    type=click.Choice(["graph", "dag", "tree"]),
-    help="For a series: the links that the schedule may use: all links, those of the best directed acyclic graph "
-    "(DAG), or those of the best tree.  [default: graph]",
-)
-@click.option(
-    "--order",
-    metavar="ID,ID,...",
-    help="For a series: the ids of all compute nodes in the order of the DAG, the source first.  [default: the best "
-    "order found]",
-)
-@click.option(
-    "--loss",
-    type=Part(),
-    metavar="PART",
-    help="For a series: the part of the optimum that may be lost, such as 1%, for a schedule over all links with fewer "
-    "trees and fewer rounds.  [default: 0]",
+    "--method",
+    cls=HelpLaterOption,
+    make_help=_methods_help,
+    type=SpecText("method", _methods),
+    metavar="NAME[:KEY=VALUE…]",
 )
 @click.option("--simulate", type=IntegerFrom(min=1), metavar="K", help="For a series: also simulate K messages.")
 @ports_option
-@path_option(
-    "--picture",
-    PictureFile(".svg", ".png"),
-    "Also draw one period of a series as a Gantt chart, or the times of one message for sizes up to a million times as "
-    "large: .svg or .png.",
+@outputs_option(
+    "A file to write: schedule (.json) or picture (one period of a series as a Gantt chart, or the times of one "
+    "message for sizes up to a million times as large, .svg or .png).",
+    schedule=OutputFile(".json"),
+    picture=PictureFile(".svg", ".png"),
 )
-@output_option
 @json_option
-def command(topology: str, source: str, output: Path | None, *, as_json: bool, **options: Any) -> None:
+def command(topology: str, source: str, output: Mapping[str, Path], *, as_json: bool, **options: Any) -> None:
     """Broadcast a series of messages, or one large message.
 
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends
     to one neighbour and receives from one neighbour at a time. Without port_model, it uses all its links at once.
     --ports lists the other models. With send_overhead and receive_overhead, a node needs additional time for each
-    message. No schedule has a greater throughput, and the report contains the proof. With --loss, the throughput may be
-    less than the optimum by this part.
+    message. No schedule has a greater throughput, and the report contains the proof. With graph:loss=, the throughput
+    may be less than the optimum by this part.
 
     With --size, the source sends one large message in packets. A packet takes latency_us + size / bandwidth over a
     link. The command chooses the number of packets, their trees and the times of all sends for the least total time
@@ -87,18 +85,18 @@ def command(topology: str, source: str, output: Path | None, *, as_json: bool, *
     from forestcoll.presentation.results.schedules.one_port import answer_page, draw_answer
     from forestcoll.schedule.files import write_schedule
 
-    ports, picture = options.pop("ports"), options.pop("picture")
+    ports = options.pop("ports")
     changes = options.pop("without"), options.pop("degrade")
     question = usage_of(asked, options)
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         answer = question.answer(with_ports(named_network(topology, *changes), ports), source, progress)
         with written_together():
-            if picture is not None:
+            if "picture" in output:
                 progress.begin("drawing")
-                draw_answer(answer, picture)
-            if output is not None:
+                draw_answer(answer, output["picture"])
+            if "schedule" in output:
                 progress.begin("writing")
-                write_schedule(answer.schedule, output)
-    err = is_standard_stream(output)
-    print_result(answer_page(answer, progress.seconds, output), as_json=as_json, err=err)
+                write_schedule(answer.schedule, output["schedule"])
+    err = any(map(is_standard_stream, output.values()))
+    print_result(answer_page(answer, progress.seconds, output.get("schedule")), as_json=as_json, err=err)

@@ -1,5 +1,6 @@
 """`forestcoll optimum`: the exact optimum of a collective, without a schedule."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from forestcoll.cli.options import (
     named_network,
     topology_argument,
     tree_options,
+    usage_of,
 )
 
 if TYPE_CHECKING:
@@ -28,16 +30,11 @@ if TYPE_CHECKING:
 @demand_options
 @tree_options
 @click.option(
-    "--table",
-    is_flag=True,
-    help="With --layout: print a table of all dimensions, of the links that limit them, and of other orders.",
-)
-@click.option(
     "--all",
     "every",
     is_flag=True,
     help="Show the bounds of all collectives but gather and scatter, and what reaches them; only --ranks and --root "
-    "may be given with it.",
+    "may be given with it. With --layout: a table of all dimensions, the links that limit them, and other orders.",
 )
 @json_option
 def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade: Any, **options: Any) -> None:
@@ -60,14 +57,14 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.generated import optimum_page
 
-    if every:
+    if every and options["layout"] is None:
         _show_all(topology, (without, degrade), options, as_json=as_json)
         return
     demand, method = asked_by(options)
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, (without, degrade))
-        if options["table"]:
+        if every:
             _show_table(network, demand, progress, as_json=as_json)
             return
         best = optimum(network, demand, method, progress=progress)
@@ -76,17 +73,17 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
 
 def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_json: bool) -> None:
     """Print the bounds of all collectives."""
+    from forestcoll.algorithms.asked import AllCollectives
+    from forestcoll.base.parameters import of_options
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.bounds import bounds_page
     from forestcoll.solver.bounds.table import bounds
 
-    ranks, root = options.pop("ranks"), options.pop("root")
-    if extra := [name for name, value in options.items() if value]:
-        raise click.UsageError(f"--all shows every collective; leave --{extra[0].replace('_', '-')} out")
+    every = usage_of(partial(of_options, AllCollectives), options)
     with TerminalProgress() as progress:
-        network = named_network(topology, *changes, connected=ranks is None)
-        found = bounds(network, ranks=ranks, root=root, progress=progress)
+        network = named_network(topology, *changes, connected=every.ranks is None)
+        found = bounds(network, ranks=every.ranks, root=every.root, progress=progress)
     print_result(bounds_page(found), as_json=as_json)
 
 

@@ -1,6 +1,6 @@
 """The arguments and options that several commands share."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,13 +12,12 @@ from forestcoll.cli.types import (
     CollectiveName,
     FileName,
     FileOrText,
+    FilesByKind,
     IntegerFrom,
     MethodText,
     NetworkFile,
-    NumberFrom,
     OutputFile,
     Ranks,
-    SecretFile,
     TopologySpec,
     TreeCount,
 )
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from forestcoll.algorithms.method import Method
     from forestcoll.base.progress import Progress
+    from forestcoll.base.registry import Spec
     from forestcoll.demand.demand import Demand
     from forestcoll.demand.groups.groups import Groups
     from forestcoll.schedule.schedule import Schedule
@@ -72,6 +72,30 @@ ports_option = click.option(
 )
 
 
+class HelpLaterOption(click.Option):
+    """An option whose help is made when it is printed, so that nothing is imported before.
+
+    Args:
+        names: as for `click.Option`.
+        make_help: returns the help.
+        how: as for `click.Option`.
+    """
+
+    def __init__(self, *names: Any, make_help: Callable[[], str], **how: Any) -> None:
+        super().__init__(*names, **how)
+        self.make_help = make_help
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        self.help = self.make_help()
+        return super().get_help_record(ctx)
+
+
+def parameters_help(spec: "Spec") -> str:
+    """Return what the parameters of a value are, for a help text."""
+    return "; ".join(f"{each.name}= is {each.meaning} (default: {each.default_text})" for each in spec.parameters)
+
+
 def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:
     """Return the option for the file that a command writes."""
     return click.option(
@@ -82,6 +106,20 @@ def output_option_of(kind: OutputFile) -> Callable[[Command], Command]:
         help="The file to write, compressed by gzip if the name ends in .gz. With -, the file is written to standard "
         "output, and the report to standard error.",
     )
+
+
+def files_option(*names: str, kinds: Mapping[str, FileName], description: str) -> Callable[[Command], Command]:
+    """Return the option for several kinds of files; the command receives the path of each kind that is given."""
+    files = FilesByKind(kinds)
+    more = f"Without KIND, it is {files.first}. Give the option once for each kind."
+    how: Any = {"metavar": "[KIND=]FILE", "type": files, "multiple": True, "callback": files.by_kind}
+    return click.option(*names, **how, help=f"{description} {more}")
+
+
+def outputs_option(description: str, **kinds: OutputFile) -> Callable[[Command], Command]:
+    """Return the option for several kinds of files that a command writes."""
+    streams = "With -, the file is written to standard output, and the report to standard error."
+    return files_option("-o", "--output", kinds=kinds, description=f"{description} {streams}")
 
 
 output_option = output_option_of(OutputFile(".json"))
@@ -99,25 +137,11 @@ ranks_option = click.option(
     help="The compute nodes that take part, by position from 0 (0-7,16-23) or id (gpu0,gpu3). The others are idle and "
     "may relay data.  [default: all]",
 )
-interface_option = click.option(
-    "--interface", metavar="ADDRESS", help="The address of this process.  [default: the one towards rank 0]"
-)
-secret_option = click.option(
-    "--secret-file",
-    "secret",
-    type=SecretFile(),
-    metavar="FILE",
-    help="A file with the secret that all processes must know to join, on each machine. The option takes no secret "
-    "itself, because everybody on a machine sees the command lines of its processes.  [default: the content of "
-    "FORESTCOLL_SECRET, else no secret]",
-)
-timeout_option = click.option(
-    "--timeout",
-    type=NumberFrom(0.1),
-    default=120.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="How long to wait for another process at most.",
+nccl_option = click.option(
+    "--nccl",
+    metavar="PATH|VERSION",
+    help="Where NCCL's table of the machine comes from: a libnccl.so.2, which is asked, or a version whose tables are "
+    "stored: 2.28, 2.30 or 2.32.  [default: FORESTCOLL_NCCL, else the library that is installed, else 2.32]",
 )
 
 
@@ -324,7 +348,7 @@ def asked_by(options: dict[str, Any]) -> "tuple[Demand | Groups, Method | None]"
     return usage_of(asked, options)
 
 
-def usage_of(asked: Callable[[dict[str, Any]], Value], options: dict[str, Any]) -> Value:
+def usage_of(asked: Callable[[Any], Value], options: Mapping[str, Any]) -> Value:
     """Return what options ask for.
 
     Raises:
@@ -372,17 +396,27 @@ def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[
     from forestcoll.verification.reading import read_verified
 
     source, collective, method = (options.pop(name) for name in ("source", "collective", "method"))
-    changes = options.pop("without"), options.pop("degrade")
+    changes = {name: options.pop(name) for name in ("without", "degrade")}
     path = path_of(source)
     is_file = is_standard_stream(path) or path.is_file()
     if is_file and holds_schedule(path):
-        if collective or method or any(changes):
-            raise click.UsageError("--collective, --method, --without and --degrade are for TOPOLOGY; leave them out")
+        refuse_for_schedule({"collective": collective, "method": method, **changes})
         return read_verified(path, progress=progress)
     progress.begin("reading the topology")
-    schedule = generate(named_network(source, *changes), collective or "allgather", method, progress=progress)
+    schedule = generate(named_network(source, **changes), collective or "allgather", method, progress=progress)
     progress.begin("verifying")
     return schedule, certified(verify(schedule))
+
+
+def refuse_for_schedule(options: Mapping[str, Any]) -> None:
+    """Refuse options for TOPOLOGY where the file of a schedule is given.
+
+    Raises:
+        click.UsageError: one of them is given.
+    """
+    given = next((name for name, value in options.items() if value), None)
+    if given is not None:
+        raise click.UsageError(f"--{given} is for TOPOLOGY; leave it out for a schedule")
 
 
 def changed_network_of(topology: str, demand: "Demand | Groups", changes: "Changes") -> "Topology":

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
+from typing import Any, cast
 
 import click
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_stream
-from forestcoll.cli.types import FileName, FileOrText, OutputFile, OutputFolder
+from forestcoll.cli.types import FileName, FileOrText, FilesByKind, OutputFile, OutputFolder
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,12 @@ class _Named:
     """A file that the command line names.
 
     Attributes:
-        option: the argument or option, as the user writes it.
+        words: the argument or option, as the user writes it, and the file.
         path: the file.
         role: what other outputs call it.
     """
 
-    option: str
+    words: str
     path: Path
     role: str
 
@@ -54,29 +55,39 @@ def check_outputs(ctx: click.Context) -> None:
     for place, output in enumerate(outputs):
         for other in (*inputs, *outputs[:place]):
             if _is_same(output.path, other.path):
-                raise InputError(f"{output.option} {output.path}: is also {other.role}; name another file")
+                raise InputError(f"{output.words}: is also {other.role}; name another file")
     for output, folder in permutations(outputs, 2):
         if _is_in(output.path, folder):
-            raise InputError(f"{output.option} {output.path}: is a file of {folder.role}; name another file")
+            raise InputError(f"{output.words}: is a file of {folder.role}; name another file")
     for output in outputs:
         output.kind.check(output.path, ctx.params)
 
 
 def _outputs(ctx: click.Context) -> Iterator[_Output]:
     for each in ctx.command.params:
-        if isinstance(each.type, OutputFile) and isinstance(path := ctx.params.get(each.name or ""), Path):
-            yield _Output(each.opts[0], path, f"the output {each.opts[0]}", each.type)
+        for name, equals, kind, value in _values(ctx, each):
+            if isinstance(kind, OutputFile) and isinstance(value, Path):
+                yield _Output(f"{name}{equals}{value}", value, f"the output {name}", kind)
 
 
 def _inputs(ctx: click.Context) -> Iterator[_Named]:
     for each in ctx.command.params:
-        if not isinstance(each.type, FileName | FileOrText) or isinstance(each.type, OutputFile):
-            continue
-        value = ctx.params.get(each.name or "")
-        role = "the input" if isinstance(each, click.Argument) else f"the input {each.opts[0]}"
-        for one in value if isinstance(value, tuple) else (value,):
-            if one is not None:
-                yield from (_Named(each.opts[0], path, role) for path in each.type.files(one))
+        for name, equals, kind, value in _values(ctx, each):
+            if isinstance(kind, FileName | FileOrText) and not isinstance(kind, OutputFile) and value is not None:
+                role = "the input" if isinstance(each, click.Argument) else f"the input {name}"
+                yield from (_Named(f"{name}{equals}{path}", path, role) for path in kind.files(value))
+
+
+def _values(ctx: click.Context, param: click.Parameter) -> Iterator[tuple[str, str, object, Any]]:
+    """Yield what the user calls each value of a parameter, what stands between this and the value, its type and it."""
+    value, name = ctx.params.get(param.name or ""), param.opts[0]
+    if isinstance(param.type, FilesByKind):
+        for kind, path in cast("dict[str, Path]", value or {}).items():
+            is_first = kind == param.type.first
+            yield (name if is_first else f"{name} {kind}", " " if is_first else "=", param.type.kinds[kind], path)
+        return
+    for one in value if isinstance(value, tuple) else (value,):
+        yield name, " ", param.type, one
 
 
 def _is_in(path: Path, folder: _Output) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from forestcoll.cli.options import interface_option, json_option, secret_option, timeout_option
+from forestcoll.cli.options import json_option
 from forestcoll.cli.terminal_progress import TerminalProgress
 from forestcoll.cli.types import SIZES, FirstRankFile, IntegerFrom, MessageSizes
 
@@ -52,9 +52,6 @@ class _Stages(TerminalProgress):
     show_default=True,
     help="What carries the data: auto is MPI under mpirun, else nccl where there are GPUs, else gloo.",
 )
-@interface_option
-@secret_option
-@timeout_option
 @json_option
 def command(
     *,
@@ -62,9 +59,6 @@ def command(
     sizes: tuple[int, ...],
     repeat: int,
     backend: str,
-    interface: str | None,
-    secret: bytes | None,
-    timeout: float,
     as_json: bool,
 ) -> None:
     """Measure a cluster by sends between its ranks.
@@ -72,7 +66,9 @@ def command(
     Each process of a launcher runs this: torchrun, mpirun or forestcoll emulate. Rank 0 writes FILE, and forestcoll
     import makes a network of it, which fits the measurements. Ranks send to one other, to several and from several, of
     their host and of other hosts, so that ports, direct links, shared NICs and uplinks can be told apart. Ranks are on
-    the same host if they have the same host name, or the same FORESTCOLL_HOST.
+    the same host if they have the same host name, or the same FORESTCOLL_HOST. FORESTCOLL_INTERFACE is the address of
+    this process, FORESTCOLL_SECRET what all processes must know to join, and FORESTCOLL_TIMEOUT how many seconds to
+    wait for another process at most (120).
     """
     from forestcoll.base.files import check_writable, is_standard_stream, write_text
     from forestcoll.measurement.probe import ProbeRequest, probe
@@ -82,7 +78,7 @@ def command(
     from forestcoll.topology.importers.measurements.document import measurements_text
 
     request = ProbeRequest(sizes, repeat, backend)
-    launch = join(timeout, interface, uses_mpi=backend in {"auto", "mpi"}, command="probe", secret=secret)
+    launch = join(uses_mpi=backend in {"auto", "mpi"}, command="probe")
     launch.only_first(lambda: check_writable(output))
     with _Stages() if launch.rank == 0 else TerminalProgress() as progress:
         found = probe(launch, request, progress=progress)

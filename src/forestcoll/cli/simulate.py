@@ -1,15 +1,15 @@
 """`forestcoll simulate`: the time of a schedule by message size."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from forestcoll.cli.options import costs_option, path_option, schedule_of_source, source_options
-from forestcoll.cli.types import SIZES, MessageSize, MessageSizes, NumberFrom, OutputFile, PictureFile
+from forestcoll.cli.options import costs_option, outputs_option, schedule_of_source, source_options
+from forestcoll.cli.types import SIZES, MessageSizes, NumberFrom, OutputFile, PictureFile
 
 if TYPE_CHECKING:
-    from forestcoll.schedule.schedule import Schedule
     from forestcoll.simulation import Costs
 
 _MICROSECONDS = NumberFrom(0, 10**9)
@@ -48,22 +48,15 @@ _MICROSECONDS = NumberFrom(0, 10**9)
     show_default=True,
     help="trees: the schedule, by a formula; program: the program that the schedule is lowered to, event by event.",
 )
-@click.option(
-    "--at",
-    type=MessageSize(),
-    metavar="SIZE",
-    help="The data size for --links, --gantt and --trace.  [default: the last of --sizes]",
-)
-@path_option("--csv", OutputFile(".csv"), "Also write the table as comma-separated values.")
-@path_option("--plot", PictureFile(".svg", ".png"), "Also draw time and bandwidth by size: .svg or .png.")
-@path_option("--links", OutputFile(".csv"), "Also write the utilisation of each link as comma-separated values.")
-@path_option(
-    "--gantt", PictureFile(".svg", ".png"), "Also draw a Gantt chart of the thread blocks of the program: .svg or .png."
-)
-@path_option(
-    "--trace",
-    OutputFile(".json"),
-    "Also write the data of the Gantt chart as a trace for chrome://tracing or Perfetto.",
+@outputs_option(
+    "A file to write: table (.csv), plot (time and bandwidth by size, .svg or .png) or, for the last of --sizes, links "
+    "(the utilisation of each link, .csv), gantt (the thread blocks of the program, .svg or .png) or trace (the same "
+    "for chrome://tracing or Perfetto, .json).",
+    table=OutputFile(".csv"),
+    plot=PictureFile(".svg", ".png"),
+    links=OutputFile(".csv"),
+    gantt=PictureFile(".svg", ".png"),
+    trace=OutputFile(".json"),
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON list and nothing else.")
 def command(
@@ -73,12 +66,7 @@ def command(
     overhead_us: float | None,
     costs: Path | None,
     model: str,
-    at: int | None,
-    csv: Path | None,
-    plot: Path | None,
-    links: Path | None,
-    gantt: Path | None,
-    trace: Path | None,
+    output: Mapping[str, Path],
     as_json: bool,
     **source: Any,
 ) -> None:
@@ -90,39 +78,28 @@ def command(
     what an implementation loses.
 
     algbw and busbw are defined as in nccl-tests. Their unit is the bandwidth unit of the network. If a file is written
-    to standard output, as with --csv -, the report is written to standard error.
+    to standard output, as with -o -, the report is written to standard error.
     """
-    from forestcoll.base.files import is_standard_stream, write_text
-    from forestcoll.base.together import written_together
+    from forestcoll.base.files import is_standard_stream
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.schedules.simulation import plot_of, points_document, simulation_page
+    from forestcoll.presentation.results.schedules.simulation import points_document, simulation_page
+    from forestcoll.presentation.view.simulation_files import write_simulation
     from forestcoll.simulation.simulate import loads_of, simulate
-    from forestcoll.simulation.tables import links_csv, points_csv
 
-    if at is not None and all(each is None for each in (links, gantt, trace)):
-        raise click.UsageError("--at is for --links, --gantt and --trace; give one of them, or leave it out")
-    known, size = _costs(costs, alpha_us, overhead_us), at or sizes[-1]
+    known = _costs(costs, alpha_us, overhead_us)
     with TerminalProgress() as progress:
         schedule, report = schedule_of_source(source, progress)
         progress.begin("simulating")
         points = simulate(schedule, sizes, known, model)
-        loads = loads_of(schedule)
+        loads, algbw = loads_of(schedule), float(report.algbw or 0)
         progress.begin("writing")
-        with written_together():
-            if csv is not None:
-                write_text(csv, points_csv(points, schedule.topology.bandwidth_unit))
-            if plot is not None:
-                plot_of(schedule, points, float(report.algbw or 0), plot)
-            if links is not None:
-                write_text(links, links_csv(loads, simulate(schedule, [size], known, model)[0]))
-            if gantt is not None or trace is not None:
-                _write_run(schedule, known, size, gantt=gantt, trace=trace)
-    err = any(is_standard_stream(each) for each in (csv, plot, links, gantt, trace))
+        write_simulation(schedule, known, points, algbw, output)
+    err = any(map(is_standard_stream, output.values()))
     if as_json:
         print_json(points_document(points), err=err)
     else:
-        print_page(simulation_page(schedule, points, loads, float(report.algbw or 0)), err=err)
+        print_page(simulation_page(schedule, points, loads, algbw), err=err)
 
 
 def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None) -> "Costs":
@@ -134,20 +111,3 @@ def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None)
     given = {"alpha_us": alpha_us, "overhead_us": overhead_us}
     values = {name: value for name, value in given.items() if value is not None}
     return replace(Costs() if file is None else read_costs(file), **values)
-
-
-def _write_run(schedule: "Schedule", costs: "Costs", size: int, *, gantt: Path | None, trace: Path | None) -> None:
-    """Simulate the program of the schedule for one size, and write the activity of its thread blocks."""
-    from forestcoll.base.files import write_text
-    from forestcoll.presentation.results.programs.program_plot import draw_gantt
-    from forestcoll.presentation.results.schedules.simulation import run_title
-    from forestcoll.simulation.simulate import ProgramModel
-    from forestcoll.simulation.tables import chrome_trace
-
-    model = ProgramModel(schedule, costs)
-    pieces = model.point(size).pieces
-    timeline, program = model.run(size, pieces), model.program(pieces)
-    if gantt is not None:
-        draw_gantt(program, timeline, run_title(schedule, size, pieces), gantt)
-    if trace is not None:
-        write_text(trace, chrome_trace(program, timeline))

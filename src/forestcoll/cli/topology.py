@@ -18,8 +18,9 @@ from forestcoll.cli.types import FormatName, TopologySpec
     "--to",
     type=FormatName(),
     metavar="FORMAT",
-    help="The format: forestcoll (JSON), graphml, astra-sim-ns3 or astra-sim-analytical.  [default: by the ending of "
-    "FILE: .json, .graphml, .txt, and .yml or .yaml]",
+    help="The format: forestcoll (JSON), graphml, astra-sim-ns3, astra-sim-analytical, or NCCL's topology file of a "
+    "host: nccl-topo, nccl-topo-vm (a folder if hosts differ).  [default: by the ending of FILE: .json, .graphml, "
+    ".txt, and .yml or .yaml]",
 )
 @json_option
 def command(topology: str | None, output: Path | None, to: str | None, *, as_json: bool, **changes: Any) -> None:

@@ -6,30 +6,26 @@ are imported when a value is read, so that `--help` starts quickly.
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, did_you_mean, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from forestcoll.base.parameters import NameOrInteger
-    from forestcoll.programs.targets.target import Target
-    from forestcoll.topology.importers.importer import Importer
+    from forestcoll.base.registry import Registry, Spec
 
     AnyType = click.ParamType[Any]
 else:
     AnyType = click.ParamType  # before click 8.3 it takes no parameter
 
 Value = TypeVar("Value")
-
-_MOST_SECRET = 2**20
-"""The most bytes of a file with a secret."""
 
 
 class _TextType(AnyType, Generic[Value]):
@@ -127,22 +123,6 @@ class FileName(_TextType[Path]):
         return [CompletionItem(incomplete, type="file")]
 
 
-class SecretFile(FileName):
-    """A file with a secret. The value is the secret: the file without its last line end."""
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the secret."""
-        from forestcoll.base.files import input_name, read_bytes
-
-        path = super().convert(value, param, ctx)
-        if not isinstance(path, Path):
-            return path
-        secret = bytes(read_bytes(path, limit=_MOST_SECRET)).removesuffix(b"\n").removesuffix(b"\r")
-        if not secret:
-            raise InputError(f"{input_name(path)}: the file is empty; write the secret into it")
-        return secret
-
-
 class OutputFile(FileName):
     """A file to write. `outputs.check_outputs` calls `check` before the command does any work.
 
@@ -197,7 +177,8 @@ class NetworkFile(OutputFile):
         from forestcoll.topology.writers.formats import endings_of
 
         check_ending(path, endings_of(values.get("to")))
-        super().check(path, values)
+        if not (path.is_dir() and values.get("to") in {"nccl-topo", "nccl-topo-vm"}):
+            super().check(path, values)
 
 
 class PictureFile(OutputFile):
@@ -235,6 +216,43 @@ class OutputFolder(OutputFile):
         from forestcoll.base.folders import check_place
 
         check_place(path)
+
+
+class FilesByKind(_TextType[tuple[str, str]]):
+    """One of several kinds of files that a command reads or writes, as KIND=FILE. Without a kind, it is the first.
+
+    Args:
+        kinds: the type of each kind of file.
+    """
+
+    name = "file"
+
+    def __init__(self, kinds: Mapping[str, FileName]) -> None:
+        self.kinds = kinds
+        self.first = next(iter(kinds))
+
+    def read(self, text: str) -> tuple[str, str]:
+        """Return the kind and the name of the file."""
+        kind, equals, name = text.partition("=")
+        if not equals:
+            kind, name = self.first, text
+        if kind not in self.kinds:
+            there_are = ", ".join(self.kinds)
+            raise ValueError(f"there is no kind {shown(kind)}; {did_you_mean(kind, self.kinds)}there are {there_are}")
+        return kind, name
+
+    def by_kind(self, ctx: click.Context, param: click.Parameter, value: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        """Return the path of each kind; the callback of the option."""
+        if len(dict(value)) < len(value):
+            raise click.BadParameter("a kind of file is given twice; give each once", ctx, param)
+        return {kind: self.kinds[kind].convert(name, param, ctx) for kind, name in value}
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the kinds that begin with `incomplete`; the shell adds file names."""
+        from click.shell_completion import CompletionItem
+
+        kinds = [CompletionItem(f"{kind}=") for kind in self.kinds if kind.startswith(incomplete)]
+        return [*kinds, CompletionItem(incomplete, type="file")]
 
 
 _SLASHES = tuple({os.sep, "/"})
@@ -319,43 +337,45 @@ class TrafficName(CollectiveName):
         return text if text == "mix" else super().read(text)
 
 
-class MethodText(_TextType[str]):
+class SpecText(_TextType[Any]):
+    """A value with parameters as a text, such as msccl-xml:blocks=64 or, without a name, alpha=5,bandwidth=25.
+
+    Args:
+        noun: what a value is called.
+        registry: imports the registry of the values, or how the only one is written.
+    """
+
+    def __init__(self, noun: str, registry: "Callable[[], Registry | Spec]") -> None:
+        self.name = noun
+        self.registry = registry
+
+    def read(self, text: str) -> Any:
+        """Return the value."""
+        return self.registry().read(text)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
+        """Return the names that begin with `incomplete`."""
+        from click.shell_completion import CompletionItem
+
+        found = self.registry().completions()
+        return [CompletionItem(name, help=text) for name, text in found.items() if name.startswith(incomplete)]
+
+
+def _methods() -> "Registry":
+    from forestcoll.algorithms.method import methods
+
+    return methods
+
+
+class MethodText(SpecText):
     """A method as a text, such as trees:k=4. The command checks it."""
 
-    name = "method"
+    def __init__(self) -> None:
+        super().__init__("method", _methods)
 
     def read(self, text: str) -> str:
         """Return the text."""
         return text
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the names of methods that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
-        from forestcoll.algorithms.method import methods
-
-        return [CompletionItem(each.name) for each in methods.all() if each.name.startswith(incomplete)]
-
-
-class TargetText(_TextType["Target"]):
-    """A format of programs as a text, such as msccl-xml:blocks=64."""
-
-    name = "format"
-
-    def read(self, text: str) -> "Target":
-        """Return the format with its options."""
-        from forestcoll.programs.targets.target import targets
-
-        target: Target = targets.read(text)
-        return target
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the names of formats that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
-        from forestcoll.programs.targets.target import targets
-
-        return [CompletionItem(each.name) for each in targets.all() if each.name.startswith(incomplete)]
 
 
 class DataSize(_TextType[int]):
@@ -384,18 +404,6 @@ class MessageSizes(_TextType[tuple[int, ...]]):
         from forestcoll.simulation.sizes import sizes_of
 
         return sizes_of(text)
-
-
-class MessageSize(_TextType[int]):
-    """The size of a simulated message in bytes."""
-
-    name = "size"
-
-    def read(self, text: str) -> int:
-        """Return the number of bytes."""
-        from forestcoll.simulation.sizes import size_of
-
-        return size_of(text)
 
 
 class DataSizes(_TextType[tuple[int, ...]]):
@@ -487,24 +495,6 @@ class ExactNumber(_TextType[Fraction]):
         return number
 
 
-class Part(_TextType[Fraction]):
-    """A part of a whole, such as 1%, 0.01 or 1/100: 0 or more and less than 1."""
-
-    name = "part"
-
-    def read(self, text: str) -> Fraction:
-        """Return the part."""
-        from forestcoll.base.exact import to_fraction
-
-        try:
-            number = to_fraction(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            raise ValueError(f"{shown(text)}; expected a part such as 1%, 0.01 or 1/100") from None
-        if not 0 <= number < 1:
-            raise ValueError(f"{shown(text)}; expected 0 or more and less than 100%")
-        return number
-
-
 class ElementTypes(_TextType[str]):
     """A type of elements, or all of them."""
 
@@ -567,25 +557,3 @@ class FormatName(_TextType[str]):
         from forestcoll.topology.writers.formats import FORMATS
 
         return [CompletionItem(each.name, help=each.title) for each in FORMATS if each.name.startswith(incomplete)]
-
-
-class ImporterText(_TextType["Importer"]):
-    """An importer as a text: the name of a format, or nccl-xml:nvlink=25."""
-
-    name = "format"
-
-    def read(self, text: str) -> "Importer":
-        """Return the importer."""
-        from forestcoll.topology.importers.importer import importers
-
-        importer: Importer = importers.read(text)
-        return importer
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
-        """Return the formats that begin so."""
-        from click.shell_completion import CompletionItem
-
-        from forestcoll.topology.importers.importer import by_content
-
-        found = [each for each in by_content() if each.name.startswith(incomplete)]
-        return [CompletionItem(each.name, help=each.facts["title"]) for each in found]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import Changes, change_options, json_option, named_network
+from forestcoll.cli.options import Changes, change_options, json_option, named_network, refuse_for_schedule
 from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("view")
 @click.argument("shown", metavar="FILE|TOPOLOGY", type=TopologySpec())
+@click.argument("beside", metavar="[FILE]", type=FileName(), required=False)
 @change_options
 @click.option(
     "-o",
@@ -24,12 +25,6 @@ if TYPE_CHECKING:
     type=PictureFile(".html", ".svg", ".png"),
     required=True,
     help="The file to write: .html (a page), .svg or .png (one picture).",
-)
-@click.option(
-    "--beside",
-    type=FileName(),
-    metavar="FILE",
-    help="Another schedule on the same network, which is drawn next to the first.",
 )
 @json_option
 def command(
@@ -46,7 +41,8 @@ def command(
     FILE is a schedule of any kind, which is verified first, and TOPOLOGY is as for the other commands. `-` is either of
     them from standard input. A page shows the network, its bottleneck cut, the loads of the links, and the sends of
     each tree or step, which can be played. It needs no other file and no network connection. A picture shows the
-    network or, for a schedule, the loads of its links. PNG files need the extra "pictures".
+    network or, for a schedule, the loads of its links. A second FILE, a schedule on the same network, is drawn next to
+    the first. PNG files need the extra "pictures".
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_result
@@ -75,8 +71,7 @@ def _read(shown: str, changes: "Changes", progress: "Progress") -> "Topology | S
     if not (is_standard_stream(path) or path.is_file()) or not holds_schedule(path):
         progress.begin("reading the topology")
         return named_network(shown, *changes, connected=False)
-    if any(changes):
-        raise click.UsageError("--without and --degrade are for networks; leave them out for a schedule")
+    refuse_for_schedule({"without": changes[0], "degrade": changes[1]})
     return _schedule(path, progress)
 
 

@@ -5,19 +5,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import OWN, Family, baselines_named
+from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError
+from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import ComparedFile, candidates
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
+from forestcoll.comparison.nccl_choice import BASELINES, choices_of, made_by
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.texts import DemandLike
+from forestcoll.nccl.choice.sources import nccl_table
+from forestcoll.nccl.choice.table import Table
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
@@ -31,7 +35,10 @@ from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import certified, verify
 
-SIZES = (2**20, 2**24, 2**27, 2**30)
+LARGE = 2**30
+"""The size in bytes for which NCCL chooses where no size is given."""
+
+SIZES = (2**20, 2**24, 2**27, LARGE)
 """The sizes of M in bytes for which times are simulated by default."""
 
 
@@ -42,6 +49,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     sizes: Sequence[int] = SIZES,
     baselines: Iterable[str | os.PathLike[str]] | None = None,
     costs: Costs | None = None,
+    nccl: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
@@ -57,6 +65,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
             A schedule or program that is wrong becomes a row that is not valid. None for all algorithms that apply.
         costs: the costs of a send for the simulation.
+        nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
+            such as `2.30`. None for the library that is installed, else the newest stored version.
         progress: receives the stages of the work.
 
     Returns:
@@ -73,7 +83,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
         [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
     """
     names, files = _named(baselines)
-    chosen = baselines_named(names)
+    chosen = baselines_named(None if names is None else [name for name in names if name != AS_CHOSEN])
     problem = problem_of(topology, demand, progress)
     _check(problem)
     best = solve(problem.topology, problem.demand, progress=progress)
@@ -87,6 +97,12 @@ def compare(  # noqa: PLR0913 (five, and progress)
             rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
+    if names is None or AS_CHOSEN in names:
+        progress.begin("comparing with what NCCL chooses")
+        try:
+            rows.add_chosen(nccl_table(problem, nccl))
+        except DoesNotApplyError as error:
+            skipped.append(Skipped(AS_CHOSEN, str(error)))
     for file in files:
         found, left_out = candidates(file, problem, progress)
         skipped += left_out
@@ -166,6 +182,25 @@ class _Rows:
         times = self._times(schedule, achieved / algbw)
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
+
+    def add_chosen(self, table: Table) -> None:
+        """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
+        choices = choices_of(self._problem, table, self._sizes or (LARGE,))
+        rows = {each.algorithm: self._row_of(each.algorithm) for each in choices}
+        largest = rows[max(choices, key=lambda each: each.size).algorithm]
+        times = tuple(rows[each.algorithm].times[place] for place, each in enumerate(choices[: len(self._sizes)]))
+        chosen = choices if self._sizes else ()
+        self._rows.append(replace(largest, name=AS_CHOSEN, times=times, choices=chosen, table=table.source))
+
+    def _row_of(self, algorithm: str) -> Row:
+        """Return the row of an algorithm of NCCL, which may be one of the comparison."""
+        name = BASELINES.get(algorithm, algorithm)
+        for row in self._rows:
+            if row.name == name:
+                return row
+        made = made_by(self._problem, algorithm)
+        self.add(name, made.schedule, made.algbw, made.note)
+        return self._rows.pop()
 
     def add_candidate(self, candidate: ComparedFile) -> None:
         """Add the row of a file."""

@@ -6,6 +6,7 @@ from fractions import Fraction
 from forestcoll.base.display import Displayed
 from forestcoll.comparison.cuts import CutTraffic
 from forestcoll.demand.demand import NodeDemand
+from forestcoll.nccl.choice.table import Choice
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Costs, Point
@@ -28,6 +29,8 @@ class Row:
         reason: one sentence that says what limits the schedule or, if it is not valid, what its fault is.
         valid: whether the schedule or program of a file is right. If not, its algbw is 0.
         cuts: for each cut that limits the collective, the data that crosses it and the data that must.
+        choices: in the row of what NCCL chooses, the choice for each size; else empty.
+        table: in that row, where NCCL's table comes from; else empty.
     """
 
     name: str
@@ -40,6 +43,8 @@ class Row:
     reason: str
     valid: bool = True
     cuts: tuple[CutTraffic, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    table: str = ""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Which options fit each question follows from its fields.
 
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,12 +20,12 @@ from forestcoll.design.given import base_network
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies
 from forestcoll.design.search.sweep import questions_of, sweep
-from forestcoll.design.workloads.workload import Workload, WorkloadTraffic, chosen_of
+from forestcoll.design.workloads.workload import StepCosts, Workload, WorkloadTraffic, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
-Files = Mapping[str, Path | None]
-"""The file of each kind of output, by its key in JSON; None if it is not written."""
+Files = Mapping[str, Path]
+"""The file of each kind of output that is written: `schedule`, `topology`, `plot`, `picture`."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,9 @@ class _Find(Question):
         nodes: the numbers of nodes.
         degree: the numbers of links that leave each node.
         base: more base networks, as for `base_network`.
-        bidirectional: whether every link must have a reverse link.
-        published_only: whether to use the base networks of the paper only.
+        only: `bidirectional` if every link must have a reverse link, `published` for the base networks of the paper.
         size: M of the workload, in bytes; None without a workload.
-        alpha: the latency of a step in microseconds.
-        bandwidth: B, the bandwidth of the links that leave a node together, in GB/s.
-        reduction: the data that a node adds up in a second, in GB/s; None if adding takes no time.
+        costs: what steps of the workload take.
         collective: the collectives of the workload.
     """
 
@@ -49,17 +46,14 @@ class _Find(Question):
     nodes: range
     degree: range
     base: tuple[str, ...] = ()
-    bidirectional: bool = False
-    published_only: bool = False
+    only: tuple[str, ...] = ()
     size: int | None = None
-    alpha: Fraction | None = None
-    bandwidth: Fraction | None = None
-    reduction: Fraction | None = None
+    costs: StepCosts | None = None
     collective: str = WorkloadTraffic.ALLREDUCE
 
     def __post_init__(self) -> None:
-        if self.size is None and any(each is not None for each in (self.alpha, self.bandwidth, self.reduction)):
-            raise InputError("--alpha, --bandwidth and --reduction are for a workload; also give its --size")
+        if self.size is None and self.costs is not None:
+            raise InputError("--costs is for a workload; also give its --size")
         if self.collective not in set(WorkloadTraffic):
             raise InputError(
                 f"a search compares no networks for {self.collective}; choose one of {', '.join(WorkloadTraffic)}"
@@ -70,15 +64,19 @@ class _Find(Question):
         """The workload; None if no size was given."""
         if self.size is None:
             return None
-        alpha = Fraction(10) if self.alpha is None else self.alpha
-        bandwidth = Fraction(25, 2) if self.bandwidth is None else self.bandwidth
-        return Workload(WorkloadTraffic(self.collective), self.size, alpha, bandwidth, self.reduction)
+        costs = self.costs or StepCosts()
+        return Workload(WorkloadTraffic(self.collective), self.size, costs.alpha, costs.bandwidth, costs.reduction)
 
     @property
     def search(self) -> dict[str, Any]:
         """The arguments of the search that restrict or add networks."""
         bases = [base_network(each) for each in self.base]
-        return {"bidirectional": self.bidirectional, "published_only": self.published_only, "bases": bases}
+        return {"bidirectional": self.bidirectional, "published_only": "published" in self.only, "bases": bases}
+
+    @property
+    def bidirectional(self) -> bool:
+        """Whether every link must have a reverse link."""
+        return "bidirectional" in self.only
 
 
 @dataclass(frozen=True)
@@ -87,29 +85,18 @@ class Search(_Find):
 
     Attributes:
         choose: the name of the network to write, or its number of steps; None for the best.
-        topology_output: the file of the chosen network.
-        output: the file of its schedule.
-        plot: the picture of the frontier.
-        picture: the picture of the chosen network.
+        output: the files of the schedule, the topology and the picture of the chosen network, and the plot of the
+            frontier.
     """
 
     fits: ClassVar[str] = "one number of nodes and one degree; leave it out"
     choose: str | None = None
-    topology_output: Path | None = None
-    output: Path | None = None
-    plot: Path | None = None
-    picture: Path | None = None
+    output: Files = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.output is not None and WorkloadTraffic(self.collective).exchanges:
+        if "schedule" in self.output and WorkloadTraffic(self.collective).exchanges:
             raise InputError("-o writes the schedule of an allgather or an allreduce; choose one as --collective")
-
-    @property
-    def files(self) -> Files:
-        """The files to write."""
-        files = {"topology_output": self.topology_output, "schedule_output": self.output}
-        return files | {"plot": self.plot, "picture": self.picture}
 
     def answer(self, progress: Progress, _: Executor | None = None) -> "SearchAnswer":
         """Return the frontier, and the network that is chosen."""
@@ -122,7 +109,7 @@ class Search(_Find):
 
     def published(self) -> Frontier | None:
         """Return the networks of the paper's bases; None if they are what was searched for, or if there are none."""
-        if self.published_only and not self.base:
+        if "published" in self.only and not self.base:
             return None
         try:
             return find_topologies(self.nodes[0], self.degree[0], bidirectional=self.bidirectional, published_only=True)
@@ -162,8 +149,7 @@ class Expansion(Question):
         base: the network, as for `base_network`.
         by: the expansions, as for `expand`.
         collective: the collective of its schedule.
-        output: the file of its schedule.
-        topology_output: the file of the network.
+        output: the files of its schedule and its topology.
     """
 
     fits: ClassVar[str] = "--by; leave one of them out"
@@ -171,19 +157,15 @@ class Expansion(Question):
     base: tuple[str, ...]
     by: tuple[str, ...]
     collective: str = Collective.ALLGATHER
-    output: Path | None = None
-    topology_output: Path | None = None
+    output: Files = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.base) > 1:
             raise InputError("--by expands one network; give one BASE")
         if self.collective not in set(UNROOTED):
             raise InputError(f"--by makes no schedule for {self.collective}; choose one of {', '.join(UNROOTED)}")
-
-    @property
-    def files(self) -> Files:
-        """The files to write."""
-        return {"output": self.output, "topology_output": self.topology_output}
+        if drawn := sorted(self.output.keys() & {"picture", "plot"}):
+            raise InputError(f"-o {drawn[0]}=FILE does not fit --by; leave one of them out")
 
     def answer(self, progress: Progress, _: Executor | None = None) -> "ExpansionAnswer":
         """Return the expanded network."""

@@ -1,4 +1,4 @@
-"""What NCCL and RCCL did: logs of their tests next to the bounds of the network, and their graphs as schedules."""
+"""What NCCL and RCCL did: logs of their tests next to bounds, graphs as schedules; and the files that NCCL reads."""
 
 import lazy_loader
 

@@ -1,21 +1,26 @@
-"""A log of nccl-tests next to the bound of its network: what share is reached, what limits, what rings could reach.
+"""A measurement next to the bound of its network: what share is reached, what limits, and whether that is normal.
 
 The bound counts bandwidth only. So it is for large messages: small ones are limited by latency.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, shown
+from forestcoll.base.exact import to_fraction
 from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.ranks import RanksLike, ranks_of, require_reach
-from forestcoll.nccl.log import COLLECTIVES, Log, LogRow, LogTest, collectives_of, read_log
+from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES
+from forestcoll.nccl.limits import Limit, limits_of
+from forestcoll.nccl.reading import read_log
+from forestcoll.nccl.results import COLLECTIVES, Log, LogRow, LogTest, collectives_of
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.bounds.rings import RingBound, ring_bound
@@ -27,13 +32,7 @@ from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
-USUAL_SHARE = Fraction(4, 5)
-"""Large messages usually reach more than this of the nominal bandwidth: 83 % on H100 and GB200, 91 % on A100.
-
-(Peaks of nccl-tests in github.com/stas00/ml-engineering, network/README.md.)
-"""
-
-_LARGE = 2**26
+LARGE = 2**26
 """Bytes. Smaller messages seldom reach the bandwidth of a network."""
 
 
@@ -41,13 +40,30 @@ class Verdict(StrEnum):
     """What the best result of a test says."""
 
     NORMAL = "normal"
-    """It reaches a usual share of the bound."""
-    NORMAL_FOR_RINGS = "normal for rings"
-    """It reaches a usual share of what rings could reach, which is less than the bound."""
+    """It reaches what healthy machines reach."""
     LOW = "low"
     """It reaches less."""
+    VERY_LOW = "very low"
+    """It reaches less than half of the least usual share: a part works not at all, or a slow path is taken."""
     ABOVE = "above the bound"
     """It exceeds the bound, so the network or the collective is not the one that was measured."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A change or a setting under which the result of a test would be normal.
+
+    Attributes:
+        change: the options `--without` or `--degrade` that make the change, or a setting of NCCL.
+        busbw: GB/s that are expected with it.
+        test: the command that tests it.
+        rank: the place in the list, the best first: how near the figure is, and how many parts have failed.
+    """
+
+    change: str
+    busbw: Fraction
+    test: str
+    rank: tuple[int, int, float] = (0, 0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,10 @@ class TestComparison:
         rings: the bound of rings, in the unit of the topology; None if there are no rings.
         limiting: the classes of links that limit, the greatest bandwidth first; none if the proof weighs many sets.
         limiting_rings: the classes of links that limit rings.
+        limits: what the algorithms of the library could reach and usually reach, the best-fitting one first.
         remarks: what the user should know, in sentences.
+        figure: the algbw in GB/s that the user gave instead of a log; None if there is a log.
+        causes: what may be the cause of a low result, the best first; `what_if.causes` finds them.
     """
 
     test: LogTest
@@ -76,7 +95,10 @@ class TestComparison:
     rings: RingBound | None = None
     limiting: tuple[LinkClass, ...] = ()
     limiting_rings: tuple[LinkClass, ...] = ()
+    limits: tuple[Limit, ...] = ()
     remarks: tuple[str, ...] = ()
+    figure: Fraction | None = None
+    causes: tuple[Cause, ...] = ()
 
     __test__ = False  # the name is no test of pytest
 
@@ -95,62 +117,72 @@ class TestComparison:
         return None if self.bound_algbw is None else algbw / self.bound_algbw
 
     @property
-    def best(self) -> tuple[LogRow, Fraction]:
-        """The row with the greatest algbw, and that algbw in GB/s."""
-        reached = [(row, max((each.algbw for each in row.results), default=Fraction(0))) for row in self.test.rows]
-        return max(reached, key=lambda each: (each[1], -each[0].line))
+    def best(self) -> tuple[LogRow | None, Fraction]:
+        """The row with the greatest algbw, and that algbw in GB/s; no row if the user gave the figure."""
+        found = self.test.best
+        return (None, self.figure or Fraction(0)) if found is None else (found[0], found[1].algbw)
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that fits the best result; None without a bound."""
+        return self.limits[0] if self.limits else None
+
+    @property
+    def library_best(self) -> Fraction | None:
+        """What the best algorithm of the library could reach, in the unit of the topology; None if not known."""
+        return max((each.reached for each in self.limits if each.reached is not None), default=None)
 
     @property
     def verdict(self) -> Verdict | None:
         """What the best result says; None without a bound."""
-        share = self.share(self.best[1])
-        if share is None:
+        if not self.limits:
             return None
-        if share > 1:
+        algbw, usual = self.best[1] / self.gbps, self.limits[0].usual
+        if algbw > max(each.algbw for each in self.limits):
             return Verdict.ABOVE
-        if share >= USUAL_SHARE:
-            return Verdict.NORMAL
-        if self.rings_algbw is not None and self.best[1] >= self.rings_algbw * USUAL_SHARE:
-            return Verdict.NORMAL_FOR_RINGS
-        return Verdict.LOW
+        share = algbw / self.limits[0].algbw
+        if share < usual.low / 2:
+            return Verdict.VERY_LOW
+        return Verdict.LOW if share < usual.least_normal else Verdict.NORMAL
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LogComparison(Displayed):
     """A log next to the bounds of its network.
 
     Attributes:
-        topology: the network.
+        topology: the network; None if only the log was asked for.
         log: the log.
         tests: the tests of the log.
 
     Example:
         >>> from forestcoll import load_topology
         >>> from forestcoll.nccl import LogComparison
-        >>> from forestcoll.nccl.log import Log
+        >>> from forestcoll.nccl.results import Log
         >>> found = LogComparison(load_topology("dgx-a100:boxes=2"), Log("nccl.log", (), skipped=((7, "no size"),)), ())
         >>> found.topology.name, found.log.skipped
         ('dgx-a100:boxes=2', ((7, 'no size'),))
     """
 
-    topology: Topology
+    topology: Topology | None
     log: Log
     tests: tuple[TestComparison, ...]
 
 
 def explain(
-    topology: TopologyLike,
+    topology: TopologyLike | None,
     log: PathLike,
     *,
     ranks: RanksLike | None = None,
     collective: Collective | str | None = None,
     progress: Progress = SILENT,
 ) -> LogComparison:
-    """Return a log of nccl-tests or rccl-tests next to the bounds of the network.
+    """Return a measurement next to the bounds of the network.
 
     Args:
-        topology: the network on which the log was measured.
-        log: the file with the output of nccl-tests or rccl-tests.
+        topology: the network on which it was measured; None shows only what the file says.
+        log: the file: what nccl-tests or rccl-tests print or write as JSON or CSV, what NCCL's Inspector writes, or a
+            report of NCCL's RAS.
         ranks: the compute nodes that took part, as for `optimum`; all if None.
         collective: the collective of tests that the log does not name, if the columns allow several.
         progress: receives the stages of the work.
@@ -174,16 +206,81 @@ def explain(
         ...     written = Path(folder, "nccl.log").write_text(text)
         ...     found = explain("dgx-a100:boxes=2", Path(folder, "nccl.log"))
         >>> found.tests[0].verdict.value, str(found.tests[0].rings_algbw)
-        ('normal for rings', '640/3')
+        ('normal', '640/3')
     """
+    read = read_log(as_path(log))
+    request = None if collective is None else collective_named(collective)
+    if topology is None:
+        return LogComparison(None, read, tuple(_without_network(test, request) for test in read.tests))
+    comparer = _Comparer(*_network_and_ranks(topology, ranks), read, request, progress)
+    return LogComparison(comparer.network, read, tuple(comparer.compared(test) for test in read.tests))
+
+
+def judge_busbw(
+    topology: TopologyLike,
+    busbw: object,
+    collective: Collective | str,
+    *,
+    ranks: RanksLike | None = None,
+    progress: Progress = SILENT,
+) -> LogComparison:
+    """Return the busbw of large messages next to the bounds of the network.
+
+    Args:
+        topology: the network on which it was measured.
+        busbw: GB/s, as nccl-tests print it.
+        collective: the collective that was measured.
+        ranks: the compute nodes that took part, as for `optimum`; all if None.
+        progress: receives the stages of the work.
+
+    Raises:
+        InputError: an argument is not valid.
+        NoSolutionError: as `optimum`.
+
+    Example:
+        >>> from forestcoll.nccl.comparison import judge_busbw
+        >>> [test.verdict.value for test in judge_busbw("dgx-h100:boxes=1", 480, "allreduce").tests]
+        ['normal']
+    """
+    kind = collective_named(collective)
+    if kind.is_personalised and kind is not Collective.ALL_TO_ALL:
+        raise InputError(f"{kind.with_article} has no busbw in nccl-tests; give its output by --measured")
+    try:
+        value = to_fraction(busbw)
+    except ValueError:
+        value = Fraction(0)
+    if value <= 0:
+        raise InputError(f"busbw is {shown(busbw)}; expected GB/s, a number greater than 0")
+    network, members = _network_and_ranks(topology, ranks)
+    log = Log(f"busbw {float(value):g} GB/s", (LogTest(0, None, None, 0, 0, repeated=False, rows=()),), ())
+    comparer = _Comparer(network, members, log, kind, progress)
+    return LogComparison(network, log, (comparer.judged(value),))
+
+
+def _network_and_ranks(topology: TopologyLike, ranks: RanksLike | None) -> tuple[Topology, tuple[int, ...] | None]:
     network = load_topology(topology, connected=ranks is None)
     require_all_ports(network)
     members = ranks_of(network, ranks)
     require_reach(network, members)
-    read = read_log(as_path(log))
-    request = None if collective is None else collective_named(collective)
-    comparer = _Comparer(network, members, read, request, progress)
-    return LogComparison(network, read, tuple(comparer.compared(test) for test in read.tests))
+    return network, members
+
+
+def _without_network(test: LogTest, request: Collective | None) -> TestComparison:
+    possible = (COLLECTIVES.get(test.program or ""),) if test.program is not None else collectives_of(test)
+    collective = request if request in possible else possible[0] if len(possible) == 1 else None
+    why = _no_single_collective(test) or "no network was given, so there is no bound"
+    return TestComparison(test, collective, why, remarks=test.remarks)
+
+
+def _no_single_collective(test: LogTest) -> str:
+    """Return why the ranks of a test did not run one collective together; empty if they did."""
+    alone = test.ranks == 1 or (test.best is not None and not test.best[1].busbw and test.best[0].size >= LARGE)
+    if test.repeated or alone:
+        which = "a rank is listed twice" if test.repeated else "it ran on one rank"
+        return f"{which}, so processes did not run one collective; build nccl-tests with MPI=1"
+    if test.groups > 1:
+        return f"{test.groups} groups ran at the same time; measure one group"
+    return ""
 
 
 class _Comparer:
@@ -197,7 +294,7 @@ class _Comparer:
         request: Collective | None,
         progress: Progress,
     ) -> None:
-        self._network, self._ranks, self._log, self._requested = network, ranks, log, request
+        self.network, self._ranks, self._log, self._requested = network, ranks, log, request
         self._progress = progress
         self._members = NodeDemand(ranks=ranks).members(network)
         self._gbps = bytes_per_microsecond(network.bandwidth_unit) / 1000
@@ -206,23 +303,63 @@ class _Comparer:
     def compared(self, test: LogTest) -> TestComparison:
         """Return one test next to its bound."""
         if test.program is not None and test.program not in COLLECTIVES:
-            return TestComparison(test, None, f"there is no bound for {test.program}")
+            return TestComparison(test, None, f"there is no bound for {test.program}", remarks=test.remarks)
         collective = self._collective(test)
-        if test.repeated:
-            why = "a rank is listed twice, so processes did not run one collective; build nccl-tests with MPI=1"
-            return TestComparison(test, collective, why)
-        if test.groups > 1:
-            return TestComparison(test, collective, f"{test.groups} groups ran at the same time; measure one group")
+        if why := _no_single_collective(test):
+            return TestComparison(test, collective, why, remarks=test.remarks)
         self._check_ranks(test)
         demand = NodeDemand(collective, self._root(test, collective), None, self._ranks)
+        found = self._judged(TestComparison(test, collective, "", demand, gbps=self._gbps))
+        return replace(found, remarks=(*test.remarks, *found.remarks, *self._remarks(test, collective)))
+
+    def judged(self, busbw: Fraction) -> TestComparison:
+        """Return a busbw next to the bound of the collective that was asked for."""
+        collective = self._requested or Collective.ALLREDUCE
+        root = self._members[0] if collective.has_root else None
+        demand = NodeDemand(collective, root, None, self._ranks)
+        figure = busbw / busbw_factor(collective, len(self._members))
+        test = self._log.tests[0]
+        return self._judged(TestComparison(test, collective, "", demand, gbps=self._gbps, figure=figure))
+
+    def _judged(self, asked: TestComparison) -> TestComparison:
+        demand = asked.demand or NodeDemand()
         bound = self._bound(demand)
         if bound is None:
-            return TestComparison(test, collective, "the linear program of the all-to-all is too large")
-        rings = ring_bound(self._network, demand, bound.algbw)
-        limiting = _limiting(self._network, bound.proof.inside) if isinstance(bound.proof, CutProof) else ()
-        of_rings = () if rings is None else _limiting(self._network, rings.cut)
-        remarks = tuple(self._remarks(test, collective))
-        return TestComparison(test, collective, "", demand, bound, self._gbps, rings, limiting, of_rings, remarks)
+            why = "the linear program of the all-to-all is too large"
+            return replace(asked, reason=why, demand=None)
+        rings = ring_bound(self.network, demand, bound.algbw)
+        found = replace(
+            asked,
+            bound=bound,
+            rings=rings,
+            limiting=_limiting(self.network, bound.proof.inside) if isinstance(bound.proof, CutProof) else (),
+            limiting_rings=() if rings is None else _limiting(self.network, rings.cut),
+        )
+        measured = found.best[1] / self._gbps
+        *limits, general = limits_of(self.network, demand, bound.algbw, self._progress)
+        if not limits or all(measured > each.algbw for each in limits):
+            limits.append(general)
+        named = _ALGORITHMS.get(_algorithm_of(found.test))
+        limits.sort(
+            key=lambda each: (
+                each.usual.algorithm != named,
+                measured > each.algbw,
+                each.distance(measured),
+                not each.usual.source,
+            )
+        )
+        return replace(found, limits=tuple(limits), remarks=tuple(self._limit_remarks(limits, measured)))
+
+    def _limit_remarks(self, limits: Sequence[Limit], measured: Fraction) -> Iterator[str]:
+        """Yield what the limits say besides: no algorithm of NCCL is so fast, or NVLS, which did not run, is faster."""
+        if limits[0].usual.algorithm == ANY and len(limits) > 1:
+            yield "no rings reach this, so another library ran, or the network is not the one that was measured"
+        factor = busbw_factor(Collective.ALLREDUCE, len(self._members)) * self._gbps
+        for limit in limits[1:]:
+            usual = limit.usual
+            if usual.algorithm == NVLS and usual.source and measured < usual.least_normal * limit.algbw:
+                least = float(limit.algbw * usual.low * factor)
+                yield f"healthy machines reach busbw {least:.4g} with NVLS, which did not run; NCCL_DEBUG=INFO says why"
 
     def _collective(self, test: LogTest) -> Collective:
         if test.program is not None:
@@ -246,7 +383,7 @@ class _Comparer:
     def _check_ranks(self, test: LogTest) -> None:
         count = len(self._members)
         if test.ranks is not None and test.ranks != count:
-            whose = f"{self._network.name} has {count} compute nodes" if self._ranks is None else f"{count} are named"
+            whose = f"{self.network.name} has {count} compute nodes" if self._ranks is None else f"{count} are named"
             fix = "name those that took part by --ranks" if test.ranks < count else "give the network that was measured"
             raise InputError(f"{self._place(test)} ran on {test.ranks} ranks, and {whose}; {fix}")
 
@@ -254,6 +391,8 @@ class _Comparer:
         if not collective.has_root:
             return None
         root = test.rows[0].root
+        if root == -1:  # Inspector and the CSV files of rccl-tests do not say it
+            return self._members[0]
         if not 0 <= root < len(self._members):
             raise InputError(f"{self._place(test)} has the root {shown(root)}; expected 0 to {len(self._members) - 1}")
         return self._members[root]
@@ -262,15 +401,13 @@ class _Comparer:
         if demand not in self._bounds:
             self._progress.begin(f"finding the bound of {demand.collective.with_article}")
             exchange = demand.collective is Collective.ALL_TO_ALL
-            bound = self._all_to_all() if exchange else OptimumProblem.of(self._network, demand, self._progress).bound
+            bound = self._all_to_all() if exchange else OptimumProblem.of(self.network, demand, self._progress).bound
             self._bounds[demand] = bound
         return self._bounds[demand]
 
     def _all_to_all(self) -> Bound | None:
         try:
-            return flow_search(
-                self._network, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress
-            ).bound
+            return flow_search(self.network, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress).bound
         except InputError:  # too large
             return None
 
@@ -279,15 +416,25 @@ class _Comparer:
         wrong = sum(bool(each.wrong) for row in test.rows for each in row.results)
         if wrong:
             found.append(f"{wrong} results have wrong values (#wrong is not 0): the hardware or the library is faulty")
-        if max(row.size for row in test.rows) < _LARGE:
+        if max(row.size for row in test.rows) < LARGE:
             found.append("the largest message is less than 64 MiB: latency limits it, so measure up to 1 GiB or more")
-        row = max(test.rows, key=lambda each: max((result.busbw for result in each.results), default=Fraction(0)))
-        result = max(row.results, key=lambda each: each.busbw, default=None)
-        factor = busbw_factor(collective, len(self._members))
-        if result is not None and result.busbw and abs(result.busbw / result.algbw - factor) > Fraction(1, 50):
+        if test.best is None:
+            return found
+        result, count = test.best[1], len(self._members)
+        factor = busbw_factor(collective, count)
+        if result.busbw and abs(result.busbw - result.algbw * factor) > result.algbw / 50 + Fraction(1, 100):
             ratio = f"{float(result.busbw / result.algbw):.3f}"
-            found.append(f"busbw is {ratio} times algbw, not {float(factor):.3f} as for {len(self._members)} ranks")
+            found.append(f"busbw is {ratio} times algbw, not {float(factor):.3f} as for {count} ranks")
         return found
+
+
+_ALGORITHMS = {"RING": RINGS, "TREE": TREES, "NVLS": NVLS, "NVLS_TREE": NVLS, "NVLSTREE": NVLS}
+"""The algorithms as tables of rccl-tests name them."""
+
+
+def _algorithm_of(test: LogTest) -> str:
+    """Return the algorithm of the best row, as the table names it; empty if it names none."""
+    return "" if test.best is None else test.best[0].algorithm.upper()
 
 
 def _limiting(network: Topology, cut: tuple[int, ...]) -> tuple[LinkClass, ...]:

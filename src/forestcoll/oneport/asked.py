@@ -4,14 +4,16 @@ Which options fit each question follows from its fields. The schedules of an ans
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from forestcoll.base.parameters import Question, of_options
+from forestcoll.base.errors import InputError
+from forestcoll.base.parameters import Count, Part, Question, Text, of_kind, of_options
 from forestcoll.base.progress import Progress
+from forestcoll.base.registry import Registry
 from forestcoll.oneport.message.pipelined import Pipeline, PipelinePlan, root_rule
-from forestcoll.oneport.series.comparison import SeriesComparison, SeriesKind, compare_series
+from forestcoll.oneport.series.comparison import SeriesComparison, compare_series
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.simulation.series.play import SeriesRun, good_cuts, play_series
 from forestcoll.topology import NodeId, Topology
@@ -51,29 +53,84 @@ class MessageAnswer:
     schedule: SeriesSchedule
 
 
+methods = Registry("method of one-port broadcasts", ())
+"""How a series or a message is broadcast, by name."""
+
+
+@methods.add("graph", summary="a series over all links")
+@dataclass(frozen=True)
+class Graph:
+    """A series over all links.
+
+    Attributes:
+        loss: the part of the optimum that may be lost.
+    """
+
+    loss: Fraction = of_kind(
+        Fraction(0), Part(), "the part of the optimum that may be lost for fewer trees and rounds, such as 1%"
+    )
+
+
+@methods.add("dag", summary="a series over the links of the best directed acyclic graph (DAG)")
+@dataclass(frozen=True)
+class Dag:
+    """A series over the links of a directed acyclic graph.
+
+    Attributes:
+        order: the ids of all compute nodes in the order of the DAG, separated by commas; None for the best one.
+    """
+
+    order: str | None = of_kind(
+        None,
+        Text("ids, such as 's,1,2' in quotes"),
+        "the ids of all compute nodes in its order, the source first",
+        default_text="the best order found",
+    )
+
+
+@methods.add("tree", summary="a series along the best tree")
+@dataclass(frozen=True)
+class Tree:
+    """A series along one tree."""
+
+
+@methods.add("packets", summary="one message of --size in packets")
+@dataclass(frozen=True)
+class Packets:
+    """One message in packets.
+
+    Attributes:
+        count: the number of packets; None for the best one.
+    """
+
+    count: int | None = of_kind(None, Count(), "the number of packets; 1 sends it whole", default_text="the best")
+
+
 @dataclass(frozen=True)
 class Series(Question):
     """A question about a series of broadcasts.
 
     Attributes:
-        along: the links that the schedule may use.
-        order: the ids of all compute nodes in the order of the DAG, separated by commas; None for the best one.
-        loss: the part of the optimum that may be lost.
+        method: the links that the schedule may use.
         simulate: the number of messages to simulate; None for no simulation.
     """
 
     fits: ClassVar[str] = "a series of broadcasts; leave it out, or give the --size of one message"
-    along: str = SeriesKind.GRAPH
-    order: str | None = None
-    loss: Fraction = Fraction(0)
+    method: Graph | Dag | Tree = field(default_factory=Graph)
     simulate: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.method, Packets):
+            raise InputError("--method packets is for one message; also give its --size")
 
     def answer(self, network: Topology, source: NodeId, progress: Progress) -> SeriesAnswer:
         """Return the best schedule of broadcasts from `source`."""
-        order = None if self.order is None else [each.strip() for each in self.order.split(",")]
+        listed = self.method.order if isinstance(self.method, Dag) else None
+        order = None if listed is None else [each.strip() for each in listed.split(",")]
         compared = compare_series(network, source, order=order, progress=progress)
         progress.begin("colouring the links")
-        schedule = compared.schedule(self.along, loss=self.loss)
+        loss = self.method.loss if isinstance(self.method, Graph) else Fraction(0)
+        schedule = compared.schedule(methods.name_of(type(self.method)), loss=loss)
         progress.begin("verifying")
         certified(verify(schedule))
         run = None
@@ -88,17 +145,21 @@ class Message(Question):
 
     Attributes:
         size: L, in bytes.
-        packets: the number of packets; None for the best one.
+        method: the number of packets.
     """
 
     fits: ClassVar[str] = "one message of --size; leave one of them out"
     size: int
-    packets: int | None = None
+    method: Packets = field(default_factory=Packets)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, Packets):
+            raise InputError(f"--method {methods.name_of(type(self.method))} is for a series; leave out --size")
 
     def answer(self, network: Topology, source: NodeId, progress: Progress) -> MessageAnswer:
         """Return the fastest known plan to broadcast the message from `source`."""
         pipeline = Pipeline(network, source, progress)
-        plan = pipeline.plan(self.size, packets=self.packets)
+        plan = pipeline.plan(self.size, packets=self.method.count)
         by_rule = pipeline.plan(self.size, packets=root_rule(self.size))
         progress.begin("colouring the links")
         schedule = plan.schedule()
@@ -116,7 +177,7 @@ def asked(options: Mapping[str, Any]) -> Series | Message:
         InputError: an option does not fit the question.
 
     Example:
-        >>> asked({"size": None, "along": "dag", "packets": None}).along
-        'dag'
+        >>> asked({"size": None, "method": None}).method
+        Graph(loss=Fraction(0, 1))
     """
     return of_options(Series, options) if options["size"] is None else of_options(Message, options)

@@ -24,9 +24,15 @@ _PAGES = {
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison:comparison_page",
     "forestcoll.measurement.fit.fit.FittedCosts": f"{_RESULTS}.measurements.fitting:fit_page",
     "forestcoll.nccl.comparison.LogComparison": f"{_RESULTS}.measurements.measured:comparison_page",
+    "forestcoll.design.search.finder.Frontier": f"{_RESULTS}.networks.design:frontier_page",
+    "forestcoll.presentation.view.view.View": "forestcoll.presentation.view.view:view_page",
+    "forestcoll.nccl.tuner.rules.TunerRules": f"{_RESULTS}.programs.nccl_tuner:tuner_page",
+    "forestcoll.nccl.job.explained.JobReport": f"{_RESULTS}.measurements.job:job_page",
     "forestcoll.programs.formats.judging.Judgement": f"{_RESULTS}.programs.programs:judgement_page",
     "forestcoll.programs.targets.target.Export": f"{_RESULTS}.programs.programs:export_page",
     "forestcoll.solver.groups.layouts.LayoutTable": f"{_RESULTS}.schedules.groups:table_page",
+    "forestcoll.schedule.proof.bound.Bound": f"{_RESULTS}.schedules.explanations:bound_page",
+    "forestcoll.schedule.proof.proof.Proof": f"{_RESULTS}.schedules.explanations:proof_page",
     "forestcoll.schedule.proof.optimum.Optimum": f"{_RESULTS}.schedules.generated:optimum_page",
     "forestcoll.schedule.schedule.Schedule": f"{_RESULTS}.schedules.reports:schedule_page",
     "forestcoll.topology.importers.imported.Imported": f"{_RESULTS}.networks.imports:import_page",
@@ -41,6 +47,7 @@ _PAGES = {
 
 _PICTURES = {
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison_notebook:comparison_picture",
+    "forestcoll.presentation.view.view.View": "forestcoll.presentation.view.view:picture_of",
     "forestcoll.schedule.schedule.Schedule": "forestcoll.presentation.view.notebook:schedule_picture",
     "forestcoll.topology.model.Topology": "forestcoll.presentation.view.notebook:topology_picture",
 }
@@ -175,30 +182,27 @@ def section(key: str, title: str, *content: Element) -> Element:
     return element("section", element("h2", title), *content, id=key)
 
 
-def table(caption: str, titles: Sequence[str], rows: Iterable[Element], *, right: Sequence[int] = ()) -> Element:
+def table(shown: Table, heads: Sequence[Element] = (), keys: Sequence[str] = ()) -> Element:
     """Return a table in a box that can be scrolled with the keyboard.
 
     Args:
-        caption: what the table shows.
-        titles: the titles of the columns.
-        rows: the rows, as `row` makes them.
-        right: the numbers of the columns of numbers, which are aligned to the right.
+        shown: the table; its title is the caption. The first cell of each row is the heading of the row.
+        heads: what the headings of the rows are, if not the first cells.
+        keys: the keys of the rows for the script; none if empty.
     """
-    heads = (
-        element("th", title, scope="col", class_="number" if place in right else None)
-        for place, title in enumerate(titles)
+    classes = ["number" if column.right else None for column in shown.shown]
+    titles = (
+        element("th", each, scope="col", class_=class_) for each, class_ in zip(shown.titles, classes, strict=True)
     )
-    content = element("table", element("thead", element("tr", *heads)), element("tbody", *rows), aria_label=caption)
-    box = element("div", content, class_="scroll", tabindex="0", role="region", aria_label=caption)
-    return element("div", paragraph(caption, class_="note"), box, class_="table")
-
-
-def row(head: Element | str, cells: Iterable[Element | str], *, right: Sequence[int] = (), key: str = "") -> Element:
-    """Return a row of a table, whose first cell is its heading; `key` is the key of the row for the script."""
-    rest = (
-        element("td", cell, class_="number" if place in right else None) for place, cell in enumerate(cells, start=1)
-    )
-    return element("tr", element("th", head, scope="row"), *rest, data_rows=key or None)
+    rows = []
+    for place, (first, *rest) in enumerate(shown.cells()):
+        head = element("th", heads[place] if heads else first, scope="row")
+        cells = (element("td", each, class_=class_) for each, class_ in zip(rest, classes[1:], strict=True))
+        rows.append(element("tr", head, *cells, data_rows=keys[place] if keys else None))
+    content = element("thead", element("tr", *titles)), element("tbody", *rows)
+    inner = element("table", *content, aria_label=shown.title)
+    box = element("div", inner, class_="scroll", tabindex="0", role="region", aria_label=shown.title)
+    return element("div", paragraph(shown.title, class_="note"), box, class_="table")
 
 
 def figure(picture: Element, caption: str, *, key: str = "", hidden: bool = False) -> Element:

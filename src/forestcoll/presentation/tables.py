@@ -19,6 +19,8 @@ from forestcoll.base.display import Displayed, printable
 
 _INDENT = "  "
 _GAP = "  "
+_PLAIN = {str, int, float, bool, type(None)}
+"""The types whose values JSON has, first because long lists consist of them."""
 
 
 def plain(value: object, number: Callable[[Fraction], object] = str) -> Any:
@@ -32,6 +34,8 @@ def plain(value: object, number: Callable[[Fraction], object] = str) -> Any:
         >>> plain({"algbw": Fraction(8, 3), "ranks": (0, 1), "output": None, "proof": lambda: "cut"})
         {'algbw': '8/3', 'ranks': [0, 1], 'output': None, 'proof': 'cut'}
     """
+    if type(value) in _PLAIN:
+        return value
     if callable(value):
         value = value()
     if isinstance(value, Table):
@@ -43,7 +47,7 @@ def plain(value: object, number: Callable[[Fraction], object] = str) -> Any:
     if isinstance(value, Fraction):
         return number(value)
     if isinstance(value, Enum):
-        return value.value
+        value = value.value
     return str(value) if isinstance(value, Path) else value
 
 
@@ -218,12 +222,18 @@ class Page(Displayed):
             lines += [part] if isinstance(part, str) else part.lines()
         return lines
 
-    def document(self) -> dict[str, Any]:
-        """Return the JSON object: the values of all rows, and the tables that have a key."""
+    def document(self, number: Callable[[Fraction], object] = str) -> dict[str, Any]:
+        """Return the JSON object: the values of all rows, and the tables that have a key; `number` is as in `plain`."""
         found: dict[str, Any] = {}
         for block in self.blocks:
             if isinstance(block, Row):
-                found |= plain(block.values)
+                found |= plain(block.values, number)
             elif isinstance(block, Table) and block.key:
-                found[block.key] = block.documents()
+                found[block.key] = block.documents(number)
         return found
+
+    def records(self) -> list[dict[str, Any]]:
+        """See `Displayed.records`."""
+        tables = (each for each in self.blocks if isinstance(each, Table) and any(one.key for one in each.columns))
+        table = next(tables, None)
+        return [self.document(float)] if table is None else table.documents(float)

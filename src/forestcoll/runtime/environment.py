@@ -4,6 +4,7 @@
 """
 
 import json
+import math
 import os
 from collections.abc import Mapping
 
@@ -27,6 +28,12 @@ HOST = "FORESTCOLL_HOST"
 
 SECRET = "FORESTCOLL_SECRET"  # noqa: S105 (the name of the variable, not a secret)
 """What all ranks must know; messages never show it."""
+
+TIMEOUT = "FORESTCOLL_TIMEOUT"
+"""How many seconds `bench` and `probe` wait for another rank at most."""
+
+DEFAULT_TIMEOUT = 120.0
+"""The seconds without `FORESTCOLL_TIMEOUT`."""
 
 SEATS = "FORESTCOLL_SEATS"
 """The file with what each rank of an emulation runs."""
@@ -75,6 +82,26 @@ def secret_here(environment: Mapping[str, str] | None = None) -> bytes | None:
         True
     """
     return _environment(environment).get(SECRET, "").encode(errors="surrogateescape") or None
+
+
+def timeout_here(environment: Mapping[str, str] | None = None) -> float:
+    """Return the seconds in `FORESTCOLL_TIMEOUT`, or the default.
+
+    Raises:
+        InputError: the variable is not a number above 0.
+
+    Example:
+        >>> timeout_here({"FORESTCOLL_TIMEOUT": "2.5"}), timeout_here({})
+        (2.5, 120.0)
+    """
+    text = _environment(environment).get(TIMEOUT) or str(DEFAULT_TIMEOUT)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InputError(f"{TIMEOUT} is {shown(text)}; expected seconds, such as 120")
+    return seconds
 
 
 def check_secret(secret: bytes | None) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forestcoll.base.errors import CommunicationError, InputError, shown
-from forestcoll.runtime.environment import check_secret, interface_here, launcher_rank, secret_here
+from forestcoll.runtime.environment import interface_here, launcher_rank, secret_here, timeout_here
 from forestcoll.runtime.messages import Deadline
 from forestcoll.runtime.store import Store, StoreError, TcpStore
 from forestcoll.runtime.torch_store import TorchStore
@@ -154,45 +154,37 @@ class Launch:
             ) from None
 
 
-def join(
-    timeout: float,
-    interface: str | None = None,
-    *,
-    uses_mpi: bool = True,
-    command: str = "bench",
-    secret: bytes | None = None,
-) -> Launch:
+def join(*, uses_mpi: bool = True, command: str = "bench") -> Launch:
     """Return this process among those that were started together.
 
+    `FORESTCOLL_INTERFACE` is the address of this process that others connect to, `FORESTCOLL_TIMEOUT` how many seconds
+    to wait for another process at most, and `FORESTCOLL_SECRET` what all processes must know; a store of torch does not
+    ask for it.
+
     Args:
-        timeout: how many seconds to wait for another process at most.
-        interface: the address of this process that others connect to; None to find one.
         uses_mpi: whether to start MPI under mpirun where mpi4py is installed.
         command: the name of the command that the processes run, which begins messages.
-        secret: what all processes must know; None for `FORESTCOLL_SECRET`. A store of torch does not ask for it.
 
     Raises:
         InputError: the process was not started by a launcher, or its variables are bad.
         CommunicationError: rank 0 is not reached.
     """
     try:
-        check_secret(secret)
-        return _joined(_Asked(timeout, interface, command, secret or secret_here()), uses_mpi)
+        return _joined(_Asked(timeout_here(), command, secret_here()), uses_mpi)
     except InputError as error:
         raise InputError(f"{command}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The arguments of `join`, and how to answer them."""
+    """What `join` is asked, and how to answer it."""
 
     timeout: float
-    interface: str | None
     command: str
     secret: bytes | None = field(repr=False)
 
     def here(self, otherwise: Callable[[], str]) -> str:
-        return self.interface or interface_here() or otherwise()
+        return interface_here() or otherwise()
 
     def store(self, address: str, rank: int) -> TcpStore:
         return TcpStore(address, rank=rank, timeout=self.timeout, secret=self.secret or b"")
@@ -265,7 +257,7 @@ def local_address(other: str) -> str:
             probe.connect((other, 9))
             return str(probe.getsockname()[0])
     except OSError as error:
-        raise InputError(f"{shown(other)} cannot be reached: {error}; give --interface") from None
+        raise InputError(f"{shown(other)} cannot be reached: {error}; set FORESTCOLL_INTERFACE") from None
 
 
 def _torchrun(asked: _Asked) -> Launch:

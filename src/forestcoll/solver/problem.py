@@ -25,8 +25,6 @@ from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.forests.forest_search import ForestSearch
 from forestcoll.solver.forests.interface import ForestChoice, OptimumSearch
 from forestcoll.solver.forests.value import TreeOptimum, unused_links
-from forestcoll.solver.generation.forest import grown_schedule
-from forestcoll.solver.generation.logical import on_fabric
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.graph.logical_network import LogicalNetwork
 from forestcoll.topology.graph.part import usable_part, widened
@@ -142,6 +140,8 @@ class OptimumProblem:
         """Return the optimum with the algbw of its schedule, or with its lower bound if the schedule is too large."""
         lower_bound = self._optimum(found)
         try:
+            from forestcoll.solver.generation.forest import grown_schedule
+
             schedule = grown_schedule(lower_bound, progress=progress)
         except InputError:
             return lower_bound
@@ -164,6 +164,8 @@ def on_network(best: TreeOptimum, problem: OptimumProblem, logical: LogicalNetwo
     """
     spare = tuple(each for each in best.spare if (each.source, each.target) not in logical.paths)
     whole = replace(best, topology=problem.topology, spare=spare, logical=logical, bound=problem.bound, cut=problem.cut)
+    from forestcoll.solver.generation.logical import on_fabric
+
     schedule = None if best.schedule is None else on_fabric(best.schedule, whole, logical)
     by_trees = tuple(on_network(each, problem, logical) for each in best.by_trees)
     return replace(whole, schedule=schedule, by_trees=by_trees)

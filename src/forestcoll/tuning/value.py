@@ -75,7 +75,7 @@ class SizeRange:
         return self.microseconds / self.bound_microseconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuning(Displayed):
     """What is best for each size of one collective on one network.
 

@@ -60,7 +60,7 @@ def busiest_loads(topology: Topology, links: Sequence[int], load_of: Callable[[i
     return tuple(LinkLoad(nodes[link.source].id, nodes[link.target].id, load, link.bandwidth) for link, load in found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report(Displayed):
     """The result of `verify` for a schedule of any kind. Each kind has a subclass with its own figures.
 
@@ -95,7 +95,7 @@ class Report(Displayed):
         return None if self.bound is None else self.bound.proof
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LoadReport(Report):
     """The result of `verify` for a schedule whose algbw is that of its busiest link.
 
@@ -108,7 +108,7 @@ class LoadReport(Report):
     busiest_count: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TreeReport(LoadReport):
     """The result of `verify` for a schedule of trees.
 
@@ -120,7 +120,7 @@ class TreeReport(LoadReport):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FlowReport(LoadReport):
     """The result of `verify` for a schedule of flows.
 
@@ -132,7 +132,7 @@ class FlowReport(LoadReport):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BundleReport(LoadReport):
     """The result of `verify` for a bundle. Loads are in multiples of the M of size 1.
 
@@ -149,7 +149,7 @@ class BundleReport(LoadReport):
     members: tuple[Report, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StepReport(Report):
     """The result of `verify` for a schedule of steps.
 
@@ -172,7 +172,7 @@ class StepReport(Report):
     least_factor: Fraction | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SeriesReport(Report):
     """The result of `verify` for a series of broadcasts. M is one message: `algbw` is messages in a unit of time.
 

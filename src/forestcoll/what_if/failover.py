@@ -64,7 +64,7 @@ class Failover:
     algbw: Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FailoverSet(Displayed):
     """Schedules for the failures of a network, as they were written.
 

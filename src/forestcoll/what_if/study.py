@@ -37,7 +37,7 @@ class ChangeRow:
     count: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study(Displayed):
     """The optimum of a network, and what it becomes after changes.
 

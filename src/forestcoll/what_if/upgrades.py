@@ -60,7 +60,7 @@ class Upgrade:
     gain_beyond: Fraction | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UpgradeStudy(Displayed):
     """What upgrades of a network gain, the best first.
 

@@ -53,7 +53,7 @@ def rows_of(reports: tuple[BenchReport, ...]) -> list[dict[str, Any]]:
 
 
 def run(*ranks: tuple[object, ...], **more: str) -> Ended:
-    return run_ranks("bench", *ranks, **more)
+    return run_ranks("bench", *ranks, only_first=None, **more)
 
 
 def line() -> Topology:
@@ -81,11 +81,9 @@ def test_the_table_is_that_of_nccl_tests_with_more_columns() -> None:
 
 def test_bandwidths_follow_from_times_and_the_secret_is_not_shown(tmp_path: Path) -> None:
     write_topology(line(), tmp_path / "line.json")
-    (tmp_path / "secret").write_text("known\n")
     network = ("--topology", tmp_path / "line.json", "--ranks", "a,c", "--library", "none", "--json")
     options = (*network, "--collective", "gather", "-r", "0", "-b", "1M", "-e", "1M", "-n", "3")
-    by_file = (*options, "--secret-file", tmp_path / "secret")
-    ended = run(by_file, options, by_file, FORESTCOLL_SECRET="known")  # noqa: S106 (a test)
+    ended = run(*[options] * 3, FORESTCOLL_SECRET="known")  # noqa: S106 (a test)
     assert not any("known" in text for text in (*ended.out, *ended.err))
     document = ended.document()
     assert (document["ranks"], document["members"], document["wrong"]) == (3, 2, 0)
@@ -218,12 +216,6 @@ def test_a_process_without_a_rank_is_refused(capsys: Captured, variables: Mappin
         (("-b", "none"), 2, "expected a size"),
         (("--collective", "sendrecv"), 2, "there is no collective"),
         ((), 2, "no network; give --topology"),
-        ((*PAIR, "--secret-file", __file__ + ".none"), 1, ".none: no such file; check the name\n"),
-        (
-            (*PAIR, "--secret-file", "/dev/null"),
-            1,
-            "forestcoll: /dev/null: the file is empty; write the secret into it\n",
-        ),
     ],
 )
 def test_wrong_usage_is_refused(capsys: Captured, arguments: tuple[str, ...], status: int, message: str) -> None:
@@ -233,7 +225,7 @@ def test_wrong_usage_is_refused(capsys: Captured, arguments: tuple[str, ...], st
 
 
 def test_a_fault_of_rank_0_ends_all_ranks() -> None:
-    ended = run(*[("--schedule", "no-such-file.json", "--library", "none", "--timeout", "20")] * 2)
+    ended = run(*[("--schedule", "no-such-file.json", "--library", "none")] * 2, FORESTCOLL_TIMEOUT="20")
     assert ended.statuses == [1, 1]
     assert ended.out == ["", ""]
     assert "no-such-file.json" in ended.err[0]
@@ -242,15 +234,20 @@ def test_a_fault_of_rank_0_ends_all_ranks() -> None:
 
 @pytest.mark.parametrize("library", ["auto", "none"])
 def test_a_missing_rank_is_named_before_a_library_waits_for_it(capsys: Captured, library: str) -> None:
-    options = ("--topology", "ring:nodes=2", "--library", library, "--timeout", "0.5")
-    status, err = refusal(capsys, "bench", *options, variables=alone(2))
+    options = ("--topology", "ring:nodes=2", "--library", library)
+    status, err = refusal(capsys, "bench", *options, variables={**alone(2), "FORESTCOLL_TIMEOUT": "0.5"})
     assert (status, err) == (1, "forestcoll: bench: rank 1 did not come within 0.5 s; start all 2 ranks\n")
 
 
-def test_processes_without_the_secret_do_not_join(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text("known")
-    options = (*PAIR, "--timeout", "3")
-    ended = run((*options, "--secret-file", tmp_path / "secret"), options)
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "inf", "nan"])
+def test_a_timeout_that_is_no_time_is_refused(capsys: Captured, text: str) -> None:
+    status, err = refusal(capsys, "bench", *PAIR, variables={**alone(1), "FORESTCOLL_TIMEOUT": text})
+    expected = f"forestcoll: bench: FORESTCOLL_TIMEOUT is {text!r}; expected seconds, such as 120\n"
+    assert (status, err) == (1, expected)
+
+
+def test_processes_without_the_secret_do_not_join() -> None:
+    ended = run_ranks("bench", PAIR, PAIR, only_first={"FORESTCOLL_SECRET": "known"}, FORESTCOLL_TIMEOUT="3")
     assert ended.statuses == [1, 1]
     assert "bench: rank 1 did not come within 3 s" in ended.err[0]
     assert "does not answer" in ended.err[1]

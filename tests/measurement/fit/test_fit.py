@@ -1,5 +1,6 @@
 """Parameters fitted to exact, noisy and published times, and the tables and logs of times."""
 
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -187,6 +188,18 @@ def test_a_log_of_nccl_tests_says_its_collective_and_its_ranks() -> None:
     assert times.schedule.collective is Collective.ALLGATHER
     assert len(times.sizes) > 2
     assert "the test ran on 16 ranks; the schedule has 8" in refusal(read_times, [LOG], ["dgx-a100:boxes=1"])
+
+
+def test_a_json_file_of_nccl_tests_is_no_table(tmp_path: Path) -> None:
+    results = [
+        {"size": size, "root": "-1", "out_of_place": {"time": size / 2e5, "alg_bw": 200, "bus_bw": 187.5, "nwrong": 0}}
+        for size in (2**26, 2**30)
+    ]
+    config = {"devices": [{"rank": rank, "group": 0, "hostname": "a"} for rank in range(16)]}
+    (tmp_path / "nt.json").write_text(json.dumps({"args": ["all_gather_perf"], "config": config, "results": results}))
+    (times,) = read_times([tmp_path / "nt.json"], ["dgx-a100:boxes=2"], algorithms=["nccl-ring"])
+    assert times.schedule.collective is Collective.ALLGATHER
+    assert [int(size) for size in times.sizes] == [2**26, 2**30]
 
 
 @pytest.mark.parametrize(

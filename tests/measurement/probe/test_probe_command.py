@@ -13,7 +13,7 @@ from forestcoll.topology.importers.reading import import_topology
 from started import alone, completed, free_port, in_threads, mpirun, refusal, words
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
-SMALL = ("--sizes", "64K", "--repeat", "1", "--timeout", "60")
+SMALL = ("--sizes", "64K", "--repeat", "1")
 
 
 @needs_torch
@@ -92,7 +92,7 @@ def test_shaped_links_are_found(tmp_path: Path) -> None:
     write_topology(builder.build(), tmp_path / "shaped.json")
     output = tmp_path / "measured.json"
     emulate = [sys.executable, "-m", "forestcoll", "emulate", str(tmp_path / "shaped.json"), "--"]
-    done = completed([*emulate, *words("-o", output, "--sizes", "1M", "--timeout", "60", command="probe")])
+    done = completed([*emulate, *words("-o", output, "--sizes", "1M", command="probe")])
     assert done.returncode == 0, done.stderr
     assert [each["name"] for each in json.loads(output.read_text())["hosts"]] == ["node0", "node1"]
     found = import_topology(output)

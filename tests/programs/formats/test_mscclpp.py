@@ -366,3 +366,17 @@ def test_the_releases_that_have_all_operations_of_a_plan_load_it(tmp_path: Path)
     assert found == {"mscclpp 0.8": refused, "mscclpp 0.9": refused, "mscclpp 0.10": None}
     export(schedule("ring:nodes=3", Collective.ALLGATHER), "mscclpp-json").write(path)
     assert set(judge_file(path).loads.values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("spec", "names"),
+    [
+        ("dgx-a100:boxes=2", ["allreduce_2nodes_1K_64K.json or allreduce_2nodes_128K_2M.json"]),
+        ("dgx-a100:boxes=4,gpus=4", []),
+        ("dgx-a100:boxes=1", []),
+        ("ring:nodes=16", []),
+    ],
+)
+def test_names_that_mscclpp_loads_by_itself_are_a_remark(spec: str, names: list[str]) -> None:
+    made = MscclppJson().export(generate(spec), MscclppJson().usual_options(generate(spec)))
+    assert [remark.rpartition("/ as ")[2] for remark in made.remarks] == names

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
+from dropped import dropped_in
 from forestcoll.cli.main import forestcoll
 from forestcoll.topology.importers.importer import by_content, importers
 from forestcoll.topology.importers.reading import import_topology
@@ -57,20 +58,9 @@ class Necklace(Importer):
 
 
 @pytest.fixture(autouse=True)
-def _dropped_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put the file into a folder of importers."""
-    importers.all()
-    folder = tmp_path / "dropped_in"
-    folder.mkdir()
-    (folder / "__init__.py").touch()
-    (folder / "paper_necklace.py").write_text(FILE)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(importers, "_packages", (*importers._packages, "dropped_in"))
-    monkeypatch.setattr(importers, "_specs", dict(importers._specs))
-    monkeypatch.setattr(importers, "_is_complete", False)
-    yield
-    for name in ("dropped_in", "dropped_in.paper_necklace"):
-        sys.modules.pop(name, None)
+def _dropped_in(tmp_path: Path) -> Iterator[None]:
+    with dropped_in(importers, "paper_necklace", FILE, tmp_path):
+        yield
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from import_tools import algbw, ids, import_text, links, problem
 
 from forestcoll.algorithms.generate import optimum
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
+from forestcoll.topology.importers.reading import import_topology
 from forestcoll.topology.registry import build_topology
+from refusal import refusal
 
 
 def gpu(
@@ -266,7 +268,9 @@ def test_links_to_itself_and_elsewhere_ranks_that_share_a_gpu_and_bus_ids_that_a
     assert any("0000:77:00.0" in each for each in imported.ignored)
     double = gpu("01", 0, nvlink("0000:c0:00.0", 12)).replace("</pci>", '<gpu dev="0" sm="80" rank="1"/></pci>')
     imported = import_text(system(cpu(double + gpu("02", 1, nvlink("0000:c0:00.0", 12)))))
-    assert ids(imported) == ["GPU0", "GPU1"]
+    assert ids(imported) == ["GPU0-rank0", "GPU0-rank1", "GPU1"]
+    assert links(imported)["GPU0-rank1", "GPU0"] == 5000
+    assert links(imported)["GPU0", "NVSwitch"] == 300
     twins = cpu(bridge("a0", gpu("01", 0, "") + gpu("02", 1, "")) + bridge("a0", gpu("03", 2, "") + gpu("04", 3, "")))
     assert len(import_text(system(twins)).topology.switches) == 3
 
@@ -279,6 +283,26 @@ def test_nvlink_to_a_cpu_and_c2c_count_where_cpus_do() -> None:
     assert found["GPU0", "CPU0"] == 32 + 75
     grace = text.replace(entries, '<c2c bw="44712" count="10"/>')
     assert links(import_text(grace))["GPU0", "CPU0"] == 32 + Fraction("447.12")
+
+
+def test_c2c_is_the_way_to_the_nics_of_a_host_with_one_gpu() -> None:
+    slow = gpu("01", 0, '<c2c bw="10000" count="60"/>', 'sm="121"', "2.5 GT/s PCIe", width=1)
+    text = system(cpu(slow + nic("b0", 0, "200000") + nic("b1", 1, "200000"), more='arch="arm64"'))
+    found = links(import_text(text, text))
+    assert found["host0/GPU0", "host0/mlx5_0"] == 32
+    assert algbw(import_text(text, text)) == 100
+
+
+def test_one_file_stands_for_several_hosts_and_a_file_that_is_given_twice_is_two(tmp_path: Path) -> None:
+    (tmp_path / "dgx.xml").write_text(dgx_a100())
+    file = tmp_path / "dgx.xml"
+    for imported in (import_topology(file, file), import_topology(file, hosts=2)):
+        assert imported.boxes == 2
+        assert algbw(imported) == optimum(build_topology("dgx-a100:boxes=2")).algbw
+    named = import_topology(file, file, names=["left", "right"])
+    assert {node.attributes.get("box") for node in named.topology.nodes} == {"left", "right", None}
+    assert ids(named)[0] == "left/GPU0"
+    assert "give each host a name" in refusal(import_topology, file, hosts=3, names=["a", "b"])
 
 
 def test_text_after_tags_comments_with_dashes_and_declarations_before_the_system_do_not_matter() -> None:

@@ -6,7 +6,7 @@ A file that can be read but is wrong becomes a candidate with its fault.
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from forestcoll.base.progress import Progress
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.value import Skipped
 from forestcoll.demand.collective import Collective
-from forestcoll.nccl.graph_file import Graph, looks_like_graphs, read_graphs
-from forestcoll.nccl.graphs import schedule_of_graph
+from forestcoll.nccl.graph.file import Graph, looks_like_graphs, read_graphs
+from forestcoll.nccl.graph.schedules import schedule_of_graph
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.programs.model import Program
 from forestcoll.schedule.files import read_schedule
@@ -124,7 +124,8 @@ def _graphs(path: Path, problem: Problem) -> tuple[list[ComparedFile], list[Skip
             continue
         name = f"{path}: {kind}"
         try:
-            rows.append(_graph(name, path, problem, graph, is_tree=kind == "trees"))
+            row = _graph(name, path, problem, graph, is_tree=kind == "trees")
+            rows.append(replace(row, note="; ".join(filter(None, (*found.notes, row.note)))))
         except DoesNotApplyError as error:
             skipped.append(Skipped(name, str(error)))
     return rows, skipped

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, NoSolutionError, shown
 from forestcoll.design.constructions import Construction
 from forestcoll.design.expansions.bidirectional import Bidirectional
@@ -45,8 +46,8 @@ MAX_PORTS = 64
 """The maximum degree."""
 
 
-@dataclass(frozen=True)
-class Frontier:
+@dataclass(frozen=True, repr=False)
+class Frontier(Displayed):
     """The best networks of a size and a degree: the Pareto frontier in the number of steps and in the bandwidth time.
 
     Attributes:

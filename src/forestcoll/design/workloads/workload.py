@@ -6,12 +6,14 @@ of the paper.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
 
 from forestcoll.base.errors import InputError, plural, shown
+from forestcoll.base.parameters import Amount, derived_bandwidth, link_bandwidth, of_kind, parameter_of
+from forestcoll.base.registry import Spec
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import Cost
 from forestcoll.design.path_rates import path_rates
@@ -34,6 +36,29 @@ class WorkloadTraffic(StrEnum):
     def exchanges(self) -> bool:
         """Whether there is an all-to-all."""
         return self in {WorkloadTraffic.ALL_TO_ALL, WorkloadTraffic.MIX}
+
+
+@dataclass(frozen=True)
+class StepCosts:
+    """What steps take on given hardware.
+
+    Attributes:
+        alpha: the latency of a step, in microseconds.
+        bandwidth: B, the bandwidth of all outgoing links of a node together, in GB/s.
+        reduction: the data that a node adds up in a second, in GB/s; None if adding takes no time.
+    """
+
+    alpha: Fraction = of_kind(Fraction(10), Amount(), "the latency of a step in microseconds")
+    bandwidth: Fraction = link_bandwidth(
+        Fraction(25, 2), "B, the total bandwidth of the links that leave a node, in GB/s"
+    )
+    reduction: Fraction | None = derived_bandwidth(
+        "adding takes no time", "the data that a node adds up in a second, in GB/s, for allreduces"
+    )
+
+
+STEP_COSTS = Spec("costs", StepCosts, tuple(map(parameter_of, fields(StepCosts))), __name__)
+"""How the costs of steps are written: `alpha=5,bandwidth=25`."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.measurement.bench.request import busbw_factor
 from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, MeasuredSize, MeasuredWay
+from forestcoll.runtime.environment import timeout_here
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch import Options, paths
@@ -45,14 +46,12 @@ class CudaRequest:
         sizes: of all data, in bytes; rounded down to what all ranks can share.
         collectives: which ones.
         iterations: the calls of a round.
-        timeout: seconds to wait for another rank.
     """
 
     topology: str
     sizes: Sequence[int]
     collectives: Sequence[Collective] = UNROOTED
     iterations: int = 5
-    timeout: float = 60.0
 
 
 def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> tuple[CudaTable | None, bool]:
@@ -78,7 +77,7 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
     topology = load_topology(request.topology)
     options = Options(topology=topology, cuda=SLOTS, cuda_device=device)
-    limit = timedelta(seconds=request.timeout)
+    limit = timedelta(seconds=timeout_here())
     dist.init_process_group("forestcoll", timeout=limit, pg_options=options)
     try:
         slots = member_of(None).group.slots

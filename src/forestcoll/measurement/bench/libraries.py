@@ -2,8 +2,9 @@
 
 import importlib.util
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +16,38 @@ from forestcoll.runtime.engine.elements import ElementType, ReduceOp
 from forestcoll.runtime.launch import Launch, torch_store
 
 
-class Library(Protocol):
-    """A library that runs collectives."""
+class Library(ABC):
+    """A library that runs collectives.
 
-    @property
-    def name(self) -> str:
-        """What tables call it."""
+    Attributes:
+        name: what tables call it.
+
+    Args:
+        launch: this process among the others.
+        members: the ranks that take part.
+    """
+
+    name: str
+
+    def __init__(self, launch: Launch, members: tuple[int, ...]) -> None:
+        self._members, self._takes_part = members, launch.rank in members
 
     def call(self, case: Case) -> Callable[[], object] | None:
         """Return a function that runs the collective to its end on this rank; None if the library cannot."""
+        if not self._takes_part:
+            return lambda: None
+        is_known = case.is_even and case.plan.collective not in {Collective.GATHER, Collective.SCATTER}
+        return self._call(case) if is_known and self._reduces(case.op, case.element) else None
 
+    @abstractmethod
+    def _reduces(self, op: ReduceOp, element: ElementType) -> bool:
+        """Return whether the library has the reduction for elements of this type."""
+
+    @abstractmethod
+    def _call(self, case: Case) -> Callable[[], object]:
+        """Return a function that runs the collective; this rank takes part, and the library can."""
+
+    @abstractmethod
     def close(self) -> None:
         """Leave the others."""
 
@@ -55,13 +78,8 @@ def library(name: str | None, launch: Launch, members: tuple[int, ...]) -> Libra
     return Mpi(launch, members) if name == "mpi" else None
 
 
-class Gloo:
-    """gloo, as `torch.distributed` has it.
-
-    Args:
-        launch: this process among the others.
-        members: the ranks that take part.
-    """
+class Gloo(Library):
+    """gloo, as `torch.distributed` has it."""
 
     name = "gloo"
 
@@ -70,23 +88,15 @@ class Gloo:
 
         import torch.distributed as dist
 
+        super().__init__(launch, members)
         self._dist: Any = dist
-        self._members = members
-        self._takes_part = launch.rank in members
         limit = timedelta(seconds=max(60.0, launch.timeout))
         store = torch_store(launch, "gloo", limit)
         dist.init_process_group("gloo", store=store, rank=launch.rank, world_size=launch.size, timeout=limit)
         self._group = dist.new_group(list(members))
 
-    def call(self, case: Case) -> Callable[[], object] | None:
-        """Return a function that runs the collective; None where gloo has none like it."""
-        if not self._takes_part:
-            return lambda: None
-        if case.op is ReduceOp.PREMUL_SUM or (case.op is ReduceOp.AVG and not case.element.is_float):
-            return None
-        if not case.is_even or case.plan.collective in {Collective.GATHER, Collective.SCATTER}:
-            return None
-        return self._call(case)
+    def _reduces(self, op: ReduceOp, element: ElementType) -> bool:
+        return op is not ReduceOp.PREMUL_SUM and (op is not ReduceOp.AVG or element.is_float)
 
     def _call(self, case: Case) -> Callable[[], object]:
         import torch
@@ -118,32 +128,19 @@ class Gloo:
             self._dist.destroy_process_group()
 
 
-class Mpi:
-    """The MPI that started the processes.
-
-    Args:
-        launch: this process among the others.
-        members: the ranks that take part.
-    """
+class Mpi(Library):
+    """The MPI that started the processes."""
 
     def __init__(self, launch: Launch, members: tuple[int, ...]) -> None:
         from mpi4py import MPI
 
+        super().__init__(launch, members)
         self._mpi: Any = MPI
-        self._takes_part = launch.rank in members
-        self._members = members
         self._comm: Any = MPI.COMM_WORLD.Split(int(self._takes_part), launch.rank)
         self.name = "MPICH" if "MPICH" in MPI.Get_library_version() else MPI.get_vendor()[0]
 
-    def call(self, case: Case) -> Callable[[], object] | None:
-        """Return a function that runs the collective; None where MPI has none like it."""
-        if not self._takes_part:
-            return lambda: None
-        if case.element in {ElementType.F16, ElementType.BF16} or case.op in {ReduceOp.AVG, ReduceOp.PREMUL_SUM}:
-            return None
-        if not case.is_even or case.plan.collective in {Collective.GATHER, Collective.SCATTER}:
-            return None
-        return self._call(case)
+    def _reduces(self, op: ReduceOp, element: ElementType) -> bool:
+        return element not in {ElementType.F16, ElementType.BF16} and op not in {ReduceOp.AVG, ReduceOp.PREMUL_SUM}
 
     def _call(self, case: Case) -> Callable[[], object]:
         comm = self._comm

@@ -152,7 +152,6 @@ def bench(
     make_schedules: Callable[[], Sequence[tuple[str, Schedule]]],
     request: BenchRequest,
     *,
-    pacing: bool | None = None,
     listener: Listener | None = None,
 ) -> tuple[BenchReport, ...]:
     """Measure schedules on the processes that were started together; all of them call this.
@@ -162,7 +161,6 @@ def bench(
         make_schedules: returns schedules of the same compute nodes with their names; only rank 0 calls it and sends the
             schedules to the others.
         request: what is measured.
-        pacing: whether the bandwidths of the topology are those of the real network; None for `FORESTCOLL_PACING`.
         listener: hears of each row; None for nothing.
 
     Returns:
@@ -173,14 +171,14 @@ def bench(
         CommunicationError: another process failed.
 
     Example:
-        `bench(join(timeout=60), lambda: [("ring", generate("ring:nodes=4"))], BenchRequest((2**20,)))`
+        `bench(join(), lambda: [("ring", generate("ring:nodes=4"))], BenchRequest((2**20,)))`
     """
     launch.wait_for_all()
     shared = _shared(launch, make_schedules)
     plans = [plan_of(schedule) for _, schedule in shared]
     name = launch.share(library_name(launch, request.other_library) or "") or None
     other = library(name, launch, plans[0].members)
-    session = _Session(launch, request, pacing_here() if pacing is None else pacing, other, listener or Listener(), {})
+    session = _Session(launch, request, pacing_here(), other, listener or Listener(), {})
     reports = tuple(
         session.report(number, *each, plan) for number, (each, plan) in enumerate(zip(shared, plans, strict=True))
     )

@@ -6,7 +6,7 @@ A table begins with a line of column names. Lines that begin with `#` are commen
     dgx-a100:boxes=2,nccl-ring,allgather,1M,3.17
 
 Columns: `size`; `time_us` or `algbw` (GB/s); and, if a table has the times of several schedules, `schedule`,
-`algorithm` and `collective`. Other columns are ignored, so a table that `simulate --csv` wrote can be read.
+`algorithm` and `collective`. Other columns are ignored, so a table that `simulate -o` wrote can be read.
 """
 
 import csv
@@ -18,7 +18,8 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.files import read_bytes
 from forestcoll.demand.collective import Collective, collective_named
-from forestcoll.nccl.log import COLLECTIVES, LogTest, collectives_of, parse_log
+from forestcoll.nccl.reading import parse_log
+from forestcoll.nccl.results import COLLECTIVES, LogTest, collectives_of
 from forestcoll.simulation.sizes import size_of
 
 _MOST_BYTES = 2**28
@@ -60,7 +61,8 @@ def read_records(path: Path, collective: Collective | None) -> list[Record]:
     """
     text = bytes(read_bytes(path, limit=_MOST_BYTES)).decode("utf-8", errors="replace")
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _counts(line)]
-    if lines and "," in lines[0][1] and "size" in lines[0][1].lower():
+    is_json = text.lstrip().startswith(("{", "["))
+    if lines and not is_json and "," in lines[0][1] and "size" in lines[0][1].lower():
         return list(_from_table(lines, str(path)))
     return list(_from_log(text, str(path), collective))
 

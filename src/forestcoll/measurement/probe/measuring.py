@@ -87,7 +87,7 @@ def probe(launch: Launch, request: ProbeRequest | None = None, *, progress: Prog
         CommunicationError: another process failed, or did not answer in time.
 
     Example:
-        `probe(join(timeout=60, command="probe"))`
+        `probe(join(command="probe"))`
     """
     if launch.size < 2:
         raise InputError("probe: there is one process; start two or more")

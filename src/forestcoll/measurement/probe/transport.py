@@ -300,5 +300,5 @@ def _timed(call: Callable[[], None]) -> float:
 def _failure(launch: Launch, reason: str) -> CommunicationError:
     return CommunicationError(
         f"probe: rank {launch.rank} cannot reach the other ranks within {launch.timeout:g} s ({shown(reason)}); "
-        "see the messages of the other ranks, and --timeout"
+        "see the messages of the other ranks, and FORESTCOLL_TIMEOUT"
     )

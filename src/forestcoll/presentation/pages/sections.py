@@ -1,14 +1,15 @@
 """The sections of the report of a comparison. Each function returns one, or None if it would have no content."""
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
 
 from forestcoll.algorithms.baseline import summary_of, title_of
 from forestcoll.base.errors import InputError
-from forestcoll.base.units import size_name
 from forestcoll.comparison import Row
 from forestcoll.comparison.busy import LinkClassLoad
 from forestcoll.demand.collective import Collective
-from forestcoll.presentation.html import figure, items, paragraph, row, section, table
+from forestcoll.presentation.html import figure, items, paragraph, section, table
 from forestcoll.presentation.pages.figures import box_lines, cut_bars, size_lines
 from forestcoll.presentation.pages.networks import NetworkPictures
 from forestcoll.presentation.pages.study import ComparisonDetails
@@ -26,9 +27,10 @@ from forestcoll.presentation.results.comparisons.answers import (
     speed,
     why,
 )
-from forestcoll.presentation.results.comparisons.comparison import algbw_text
+from forestcoll.presentation.results.comparisons.comparison import schedule_table
 from forestcoll.presentation.results.comparisons.comparison_notebook import share_bars
 from forestcoll.presentation.results.schedules.explanations import explain
+from forestcoll.presentation.tables import Column, Table
 from forestcoll.presentation.text import bandwidth, capitalized, percent
 from forestcoll.schedule.proof import CutProof
 
@@ -64,30 +66,30 @@ def _are_slower(title: str) -> str:
 
 def _links(study: ComparisonDetails) -> Element:
     rows = [study.own, *([study.rival] if study.rival else [])]
-    unit = study.found.topology.bandwidth_unit
-    right = tuple(range(1, 3 + 2 * len(rows)))
-    lines = (
-        row(
+    columns = (
+        Column("links"),
+        Column("number", right=True),
+        Column(f"bandwidth ({study.found.topology.bandwidth_unit})", right=True),
+        *chain(*(_busy_columns(title_of(one.name)) for one in rows)),
+    )
+    cells = tuple(
+        (
             each.name,
-            [
-                str(len(each.links)),
-                _bandwidths(study, each.links),
-                *(text for one in rows for text in _busy(each, one)),
-            ],
-            right=right,
+            len(each.links),
+            _bandwidths(study, each.links),
+            *chain(*(_busy(each, one) for one in rows)),
         )
         for each in study.classes
     )
-    titles = ["Links", "Number", f"Bandwidth ({unit})", *(title for one in rows for title in _busy_titles(one))]
-    return table("The part of the time in which links are busy, by class of links", titles, lines, right=right)
+    return table(Table(columns, cells, "The part of the time in which links are busy, by class of links"))
 
 
-def _busy_titles(one: Row) -> tuple[str, str]:
-    return f"Busiest under {title_of(one.name)}", "Mean"
+def _busy_columns(title: str) -> tuple[Column, Column]:
+    return Column(f"busiest under {title}", busy_percent, right=True), Column("mean", busy_percent, right=True)
 
 
-def _busy(each: LinkClassLoad, one: Row) -> tuple[str, str]:
-    return busy_percent(each.busy[one.name].most), busy_percent(each.busy[one.name].mean)
+def _busy(each: LinkClassLoad, one: Row) -> tuple[Fraction, Fraction]:
+    return each.busy[one.name].most, each.busy[one.name].mean
 
 
 def _bandwidths(study: ComparisonDetails, links: Sequence[int]) -> str:
@@ -174,28 +176,17 @@ def _cut(study: ComparisonDetails) -> Iterator[Element]:
 
 def comparison(study: ComparisonDetails) -> Element:
     """Return the table of all schedules with their verdicts, and the chart of their shares."""
-    found = study.found
-    sizes = [size_name(size) for size in study.sizes]
-    right = tuple(range(1, 4 + len(sizes)))
-    unit = found.topology.bandwidth_unit
-    titles = ["Schedule", "algbw", "Of the bound", "Sends", *(f"at {size}" for size in sizes), "Verdict"]
-    lines = []
-    for each in found.rows:
-        cells: list[Element | str] = [
-            algbw_text(each),
-            percent(each.share),
-            "-" if each.height is None else str(each.height),
-        ]
-        cells += [f"{point.algbw:.4g}" for point in each.times] or ["-"] * len(sizes)
-        cells.append(f"{each.reason}.")
-        head = element("span", each.name, element("small", f"{summary_of(each.name)}."))
-        lines.append(row(head, cells, right=right, key=study.keys[each.name]))
+    found, shown = study.found, schedule_table(study.found)
     caption = (
-        f"algbw in {unit}: the exact value for large data, then the simulated value for each size of M. Sends: the "
-        "most sends one after another."
+        f"algbw in {found.topology.bandwidth_unit}: the exact value for large data, then the simulated value for each "
+        "size of M. Sends: the most sends one after another."
     )
+    rows = tuple((*cells, f"{each.reason}.") for cells, each in zip(shown.rows, found.rows, strict=True))
+    heads = [element("span", each.name, element("small", f"{summary_of(each.name)}.")) for each in found.rows]
+    listed = Table((*shown.columns, Column("verdict")), rows, caption)
+    compared = table(listed, heads, [study.keys[each.name] for each in found.rows])
     shares = figure(share_bars(found), "The part of the bound that each schedule reaches. Longer is better.")
-    return section("comparison", "All schedules", table(caption, titles, lines, right=right), shares)
+    return section("comparison", "All schedules", compared, shares)
 
 
 def _choice(study: ComparisonDetails) -> Element:
@@ -255,17 +246,18 @@ def boxes(study: ComparisonDetails) -> Element | None:
 
 def _box_table(study: ComparisonDetails, names: Sequence[str]) -> Element:
     unit = study.found.topology.bandwidth_unit
-    right = tuple(range(1, 3 + 2 * len(names)))
-    lines = []
+    columns = [Column("boxes"), Column("compute nodes", right=True), Column(f"optimum ({unit})", decimal, right=True)]
+    for name in names:
+        columns += [Column(f"{name} ({unit})", right=True), Column("of the optimum", right=True)]
+    rows = []
     for each in study.counts:
-        cells = [str(each.compute_nodes), decimal(each.optimal_algbw)]
+        cells: list[object] = [each.boxes, each.compute_nodes, each.optimal_algbw]
         for name in names:
             value = each.algbw.get(name)
             cells += ["-", "-"] if value is None else [decimal(value), percent(value / each.optimal_algbw)]
-        lines.append(row(str(each.boxes), cells, right=right))
-    titles = ["Boxes", "Compute nodes", f"Optimum ({unit})"]
-    titles += [title for name in names for title in (f"{name} ({unit})", "of the optimum")]
-    return table("The same kind of boxes: the algbw, computed for each number of boxes", titles, lines, right=right)
+        rows.append(tuple(cells))
+    caption = "The same kind of boxes: the algbw, computed for each number of boxes"
+    return table(Table(tuple(columns), tuple(rows), caption))
 
 
 def skipped(study: ComparisonDetails) -> Element | None:

@@ -19,22 +19,23 @@ def write_design(answer: Answer, progress: Progress) -> None:
     """
     if isinstance(answer, SweepAnswer):
         return
-    question = answer.question
-    schedule = None if question.output is None else answer.schedule(progress)
+    files = answer.question.output
+    schedule = answer.schedule(progress) if "schedule" in files else None
     with written_together():
-        if question.topology_output is not None:
-            write_topology(answer.topology, question.topology_output)
-        if schedule is not None and question.output is not None:
+        if "topology" in files:
+            write_topology(answer.topology, files["topology"])
+        if schedule is not None:
             progress.begin("writing")
-            write_schedule(schedule, question.output)
+            write_schedule(schedule, files["schedule"])
         if isinstance(answer, SearchAnswer):
             _draw(answer, progress)
 
 
 def _draw(answer: SearchAnswer, progress: Progress) -> None:
-    if answer.question.plot is not None:
+    files = answer.question.output
+    if "plot" in files:
         progress.begin("drawing the frontier")
-        write_picture(frontier_plot(answer.frontier, answer.question.published()), answer.question.plot)
-    if answer.question.picture is not None:
+        write_picture(frontier_plot(answer.frontier, answer.question.published()), files["plot"])
+    if "picture" in files:
         progress.begin("drawing the network")
-        write_view(View(answer.topology, None, None, NodeDemand()), answer.question.picture)
+        write_view(View(answer.topology, None, None, NodeDemand()), files["picture"])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, NoSolutionError, plural
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.progress import SILENT, Progress
@@ -36,8 +37,8 @@ _HINT = "Point at a node or a link, or press Tab and the arrow keys, to see its 
 _PAIR = "The upper row shows the loads of the links, the lower row the way of a part of the data of one node."
 
 
-@dataclass(frozen=True)
-class View:
+@dataclass(frozen=True, repr=False)
+class View(Displayed):
     """What a picture or a page shows.
 
     Attributes:
@@ -75,11 +76,7 @@ class View:
         Raises:
             InputError: there is no picture of schedules of this kind.
         """
-        if (pair := self._pair()) is not None:
-            return text(pair)
-        if self.schedule is None:
-            return text(network_picture(self.topology, bound=self.bound, title=self.title))
-        return text(load_picture(self.schedule, bound=self.bound, title=f"{self.title}: loads of the links"))
+        return text(picture_of(self))
 
     def html(self) -> str:
         """Return a page with all pictures, which needs no other file.
@@ -111,14 +108,8 @@ class View:
             more = "" if are_all else f" The list has {len(stories)} parts; the others are left out."
             player = _player(Player(topology, layout, stories))
             yield section("sends", "The sends", paragraph(words + more), player)
-        if (pair := self._pair()) is not None:
+        if (pair := _pair(self)) is not None:
             yield section("pair", "Side by side", paragraph(_PAIR), figure(pair, ""))
-
-    def _pair(self) -> Element | None:
-        if self.schedule is None or self.beside is None:
-            return None
-        other, name = self.beside
-        return pair_picture(self.schedule, other, (self.name, name))
 
     def _bound_lines(self, bound: Bound) -> Iterator[str]:
         kind = " along trees" if bound.proof.trees_only else ""
@@ -126,6 +117,22 @@ class View:
         yield f"No {bound.collective.value}{kind} on this network exceeds {algbw}."
         for line in explain(bound, self.topology, self.demand):
             yield line.replace("--json lists", "forestcoll optimum --json lists")
+
+
+def picture_of(view: View) -> Element:
+    """Return the picture of `View.svg`, which notebooks show."""
+    if (pair := _pair(view)) is not None:
+        return pair
+    if view.schedule is None:
+        return network_picture(view.topology, bound=view.bound, title=view.title)
+    return load_picture(view.schedule, bound=view.bound, title=f"{view.title}: loads of the links")
+
+
+def _pair(view: View) -> Element | None:
+    if view.schedule is None or view.beside is None:
+        return None
+    other, name = view.beside
+    return pair_picture(view.schedule, other, (view.name, name))
 
 
 def _line(line: str) -> Element:
@@ -236,14 +243,14 @@ def write_view(view: View, path: PathLike) -> None:
         write_picture(view.svg(), path)
 
 
-def view_page(view: View, path: Path) -> Page:
-    """Return the page that the command line prints about a written view."""
+def view_page(view: View, path: Path | None = None) -> Page:
+    """Return the page of a view, which was written to `path`."""
     schedule, nodes = view.schedule, len(view.topology.compute)
     kind = None if schedule is None else schedule.kind
-    size = path.stat().st_size if path.is_file() else None
+    size = path.stat().st_size if path is not None and path.is_file() else None
     sentences = [network_sentence(view.topology), *([] if schedule is None else [_schedule_sentence(schedule)])]
     values = row(topology=view.topology.name, schedule=kind, compute_nodes=nodes, output=path, bytes=size)
-    return Page(f"{view.title}: written to {path}", (*sentences, values))
+    return Page(view.title if path is None else f"{view.title}: written to {path}", (*sentences, values))
 
 
 def _schedule_sentence(schedule: Schedule) -> str:

@@ -20,7 +20,7 @@ MAX_BYTES = 512 * 2**20
 """The largest file that is read (512 MiB): about two million steps."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Judgement(Displayed):
     """The result of checking a file for a runtime.
 

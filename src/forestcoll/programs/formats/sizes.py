@@ -18,7 +18,7 @@ ALIGNMENT = 16
 SKIPPED = "the runtime skips the file and runs its own algorithm"
 """What MSCCL does with other sizes."""
 
-THROWN = "Executor.execute throws; the function that --snippet writes leaves the call to MSCCL++"
+THROWN = "Executor.execute throws; the function that -o snippet= writes leaves the call to MSCCL++"
 """What MSCCL++ does with other sizes."""
 
 

@@ -1,5 +1,6 @@
 """The JSON of execution plans of MSCCL++."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from forestcoll.base.errors import InputError
@@ -19,6 +20,18 @@ from forestcoll.programs.targets.target import (
     targets,
 )
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology.graph.boxes import box_numbers
+
+_DEFAULT_NAMES = {
+    (16, 8): "allreduce_2nodes_1K_64K.json or allreduce_2nodes_128K_2M.json",
+    (32, 8): "allreduce_4nodes_1K_64K.json",
+    (64, 4): "allreduce_4nodes_128K_2M.json",
+}
+"""For each number of ranks and of ranks in a box, the names of plans that MSCCL++ loads by itself.
+
+Source: `src/ext/collectives/algorithm_collection_builder.cc` (August 2026). The collective and the sizes come from the
+plan, whatever the name says.
+"""
 
 
 @targets.add("mscclpp-json", summary="an execution plan of MSCCL++")
@@ -31,6 +44,7 @@ class MscclppJson(RuntimeTarget):
 
     style = Style.ONE_SIDED
     endings = (".json",)
+    has_snippet = True
     cost = ResourceEstimate(65e-6, 900)
 
     def usual_options(self, schedule: Schedule) -> Options:
@@ -51,7 +65,7 @@ class MscclppJson(RuntimeTarget):
         made = mscclpp.from_program(lowering.program, unit_bytes=options.round_bytes)
         text, plan = proven(made, lowering.program.root, progress)
         sizes = Sizes(chunks_of_file(lowering.program) * plan.alignment, plan.most_bytes, THROWN)
-        return Export(self, lowering, text, sizes=sizes)
+        return Export(self, lowering, text, sizes=sizes, remarks=_without_python(lowering))
 
     def round_bytes(self, options: Options) -> int:
         """As `RuntimeTarget.round_bytes`; packets have no rounds."""
@@ -59,6 +73,16 @@ class MscclppJson(RuntimeTarget):
 
     def snippet(self, done: Export, file: str) -> str:
         return mscclpp.snippet(mscclpp.parse_plan(done.text, where=EXPORTED), done.lowering.program, file)
+
+
+def _without_python(lowering: Lowering) -> tuple[str, ...]:
+    """Return how MSCCL++ loads a plan by itself, if it does for this number of ranks."""
+    ranks = len(lowering.program.ranks)
+    boxes = Counter(box_numbers(lowering.schedule.topology).get(node) for node in lowering.schedule.topology.compute)
+    names = _DEFAULT_NAMES.get((ranks, next(iter(boxes.values())))) if len(set(boxes.values())) == 1 else None
+    if names is None:
+        return ()
+    return (f"MSCCL++ from 0.9 on loads it without Python from $MSCCLPP_CACHE_DIR/default/ as {names}",)
 
 
 def proven(

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, InternalError
-from forestcoll.base.files import PathLike, as_path, check_writable, write_text
+from forestcoll.base.files import STANDARD_STREAM, PathLike, as_path, check_writable, is_standard_stream, write_text
 from forestcoll.base.parameters import Choice, Integer, Kind, check_fields, of_kind
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.registry import Registry
@@ -81,6 +81,7 @@ class Target(ABC):
         endings: the endings of the names of its files; any other name is taken if there are none.
         is_folder: whether the output is a folder.
         no_stream: why standard output cannot take the output; None if it can.
+        has_snippet: whether Python code registers its programs.
         written_as: the output as a report names it.
         checked: how the output is checked.
         cost: what choosing, lowering, writing and checking an instruction takes (`benchmarks/large_exports.py`).
@@ -99,6 +100,7 @@ class Target(ABC):
     endings: ClassVar[tuple[str, ...]] = ()
     is_folder: ClassVar[bool] = False
     no_stream: ClassVar[str | None] = None
+    has_snippet: ClassVar[bool] = False
     written_as: ClassVar[str] = "{path}"
     checked: ClassVar[str] = "read back and executed on symbolic data"
     cost: ClassVar[ResourceEstimate] = ResourceEstimate(80e-6, 2000)
@@ -186,6 +188,19 @@ class Target(ABC):
         """Raise `InputError` if the output cannot be written to `path`."""
         check_writable(path)
 
+    def check_outputs(self, files: Mapping[str, Path]) -> None:
+        """Check that the format has all files of an export: `program`, and `snippet`.
+
+        Raises:
+            InputError: it has not, or standard output cannot take the program.
+        """
+        if "snippet" in files and not self.has_snippet:
+            raise InputError(f"{self.name} has no snippet, only mscclpp-json has one; leave -o snippet=FILE out")
+        if "snippet" in files and is_standard_stream(files.get("program", STANDARD_STREAM)):
+            raise InputError("a snippet needs the file name of the plan; also give -o FILE")
+        if self.no_stream is not None and is_standard_stream(files.get("program")):
+            raise InputError(self.no_stream)
+
     def write(self, done: "Export", path: Path) -> None:
         """Write an export; see `Export.write`."""
         write_text(path, [done.text])
@@ -222,7 +237,7 @@ class Expected(NamedTuple):
     schedule_algbw: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, repr=False, slots=True)
 class Export(Displayed):
     """A program in the format of a runtime.
 
@@ -236,7 +251,7 @@ class Export(Displayed):
         expected: the expected algbw for some sizes of M; empty if the program was not simulated.
         slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule for large
             data; else None.
-        remarks: what the runtime does not do as the program says.
+        remarks: what the runtime does not do as the program says, and how it finds the file by itself.
 
     Example:
         >>> from forestcoll import export, generate

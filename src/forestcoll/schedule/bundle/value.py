@@ -56,7 +56,7 @@ class BundleSchedule(Schedule):
 
     kind: ClassVar[str] = "bundle"
     instead: ClassVar[str] = (
-        "the schedules of its groups, which 'forestcoll generate --members DIR' writes to files, and which in Python "
+        "the schedules of its groups, which 'forestcoll generate -o members=DIR' writes to files, and which in Python "
         "are bundle.bundled[i].schedule"
     )
 

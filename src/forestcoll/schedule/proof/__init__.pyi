@@ -1,7 +1,6 @@
 # The public names of the room, each declared here once: `__init__.py` imports them on first use.
 from .bound import Bound as Bound
 from .cut import CutProof as CutProof
-from .documents import proof_document as proof_document
 from .documents import proof_from_document as proof_from_document
 from .lengths.group_lengths import GroupLengthsProof as GroupLengthsProof
 from .lengths.lengths import LengthsProof as LengthsProof
@@ -11,6 +10,7 @@ from .partition import PartitionProof as PartitionProof
 from .prices import PricesProof as PricesProof
 from .proof import Proof as Proof
 from .proof import ProofError as ProofError
+from .proof import proof_document as proof_document
 from .receipt import ReceiptProof as ReceiptProof
 from .tree_dual import TreeDualProof as TreeDualProof
 from .tree_dual import WeightedCut as WeightedCut

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.base.display import Displayed
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof.proof import Proof
 
 
-@dataclass(frozen=True)
-class Bound:
+@dataclass(frozen=True, repr=False)
+class Bound(Displayed):
     """An algbw that no schedule of a collective on a network exceeds.
 
     Attributes:
@@ -21,6 +22,8 @@ class Bound:
         >>> best = optimum("ring:nodes=4")
         >>> str(best.bound.algbw), best.bound.proof.algbw(best.topology, best.demand) == best.bound.algbw
         ('8/3', True)
+        >>> best.bound
+        <Bound: no allgather exceeds an algbw of 8/3>
     """
 
     collective: Collective

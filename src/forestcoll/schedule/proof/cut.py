@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from forestcoll.base.errors import plural
 from forestcoll.base.exact import exact_sum
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -22,7 +23,7 @@ from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Link, Topology
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CutProof(Proof):
     """A set of nodes whose exit bandwidth bounds a collective.
 
@@ -41,6 +42,14 @@ class CutProof(Proof):
     inside: tuple[int, ...]
 
     kind: ClassVar[str] = "cut"
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        nodes = plural(len(self.inside), "node")
+        return (
+            f"All data that must leave a set of {nodes} crosses the links out of it. So algbw is at most the bandwidth "
+            "of these links divided by the part of the data that must leave."
+        )
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         if demand.collective is Collective.ALL_TO_ALL:

@@ -10,7 +10,7 @@ from forestcoll.schedule.proof.lengths.tree_distances import TreeDistancesProof
 from forestcoll.schedule.proof.lengths.tree_lengths import TreeLengthsProof
 from forestcoll.schedule.proof.partition import PartitionProof
 from forestcoll.schedule.proof.prices import PricesProof
-from forestcoll.schedule.proof.proof import NodeName, Proof
+from forestcoll.schedule.proof.proof import Proof
 from forestcoll.schedule.proof.receipt import ReceiptProof
 from forestcoll.schedule.proof.tree_dual import TreeDualProof
 from forestcoll.topology import Topology
@@ -29,11 +29,6 @@ KINDS: Mapping[str, type[Proof]] = {
         PricesProof,
     )
 }
-
-
-def proof_document(proof: Proof, name: NodeName = lambda number: number) -> dict[str, object]:
-    """Return the JSON object of `proof`. `name` maps a node number to the name in the object, by default the number."""
-    return {"kind": proof.kind, **proof.document(name)}
 
 
 def proof_from_document(document: object, topology: Topology, where: str) -> Proof:

@@ -12,7 +12,7 @@ from forestcoll.schedule.proof.bound import Bound
 from forestcoll.topology import Topology
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Optimum(Displayed):
     """The greatest algbw of a demand on a network, next to its bound. `optimum` returns it.
 
@@ -45,7 +45,7 @@ class Optimum(Displayed):
         return as_float(self.bound.algbw / self.algbw) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CollectiveOptimum(Optimum):
     """The optimum of one collective: the base of `TreeOptimum` and `FlowOptimum`.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from forestcoll.base.errors import times
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
@@ -22,7 +23,7 @@ from forestcoll.topology import Link, Topology
 from forestcoll.topology.graph.part import usable_part
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PartitionProof(Proof):
     """A partition of the nodes of a network, which bounds an allreduce along trees.
 
@@ -42,6 +43,14 @@ class PartitionProof(Proof):
 
     kind: ClassVar[str] = "partition"
     trees_only: ClassVar[bool] = True
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        return (
+            f"The nodes are divided into {len(self.parts)} parts. In each tree of an allreduce, data leaves every part "
+            "but that of the root in the reduce, and enters it in the broadcast. So the links between the parts carry "
+            f"all data {times(self.times)}."
+        )
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         if demand.collective is not Collective.ALLREDUCE:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self
 
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, plural
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
@@ -67,7 +67,7 @@ class Port:
     number: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PricesProof(Proof):
     """Prices of ports with weighted cuts.
 
@@ -99,6 +99,11 @@ class PricesProof(Proof):
         weight = sum((weight for weight, _ in self.cuts), Fraction(0))
         odd = sum((price * (len(inside) // 2) for price, inside in self.odd_sets), Fraction(0))
         return (sum((price for _, price in self.prices), Fraction(0)) + odd) / weight
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        count = plural(len(self.prices), "port")
+        return f"At the prices of {count}, every message costs at least 1, and a unit of time costs {self.throughput}."
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`: messages in a unit of time, where M is the size of a message."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import ClassVar, Self, TypeAlias
 
+from forestcoll.base.display import Displayed
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.topology import Topology
 
@@ -32,7 +33,7 @@ class ProofError(ValueError):
     """
 
 
-class Proof(ABC):
+class Proof(Displayed, ABC):
     """A proof that no schedule is faster than a bound. Each kind is a subclass, a frozen dataclass.
 
     Attributes:
@@ -45,6 +46,9 @@ class Proof(ABC):
         >>> proof = best.bound.proof
         >>> proof.kind, proof.trees_only, str(proof.algbw(best.topology, best.demand))
         ('receipt', True, '3/2')
+        >>> print(optimum("ring:nodes=3").bound.proof)  # doctest: +ELLIPSIS
+        proof of kind cut, for all schedules
+        All data that must leave a set of 2 nodes crosses the links out of it. So algbw is at most ...
     """
 
     kind: ClassVar[str]
@@ -63,6 +67,10 @@ class Proof(ABC):
         """
 
     @abstractmethod
+    def words(self) -> str:
+        """Return what the proof says. `print(optimum)` says it with the names and links of its network."""
+
+    @abstractmethod
     def document(self, name: NodeName) -> dict[str, object]:
         """Return the JSON object of the proof without its kind; `name` maps node numbers to names."""
 
@@ -74,3 +82,8 @@ class Proof(ABC):
         Raises:
             InputError: the object does not have the form of this kind.
         """
+
+
+def proof_document(proof: Proof, name: NodeName = lambda number: number) -> dict[str, object]:
+    """Return the JSON object of `proof`. `name` maps a node number to the name in the object, by default the number."""
+    return {"kind": proof.kind, **proof.document(name)}

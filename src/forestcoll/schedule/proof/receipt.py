@@ -17,7 +17,7 @@ from forestcoll.topology import Link, Topology
 from forestcoll.topology.graph.part import usable_part
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReceiptProof(Proof):
     """The links into (or out of) compute nodes carry the data of an allreduce 2(N - 1) times. It contains no numbers.
 
@@ -31,6 +31,13 @@ class ReceiptProof(Proof):
 
     kind: ClassVar[str] = "receipt"
     trees_only: ClassVar[bool] = True
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        return (
+            "In each tree of an allreduce, every compute node but the root sends its sum once and receives the result "
+            "once. So the links into compute nodes, and those out of them, carry all data 2(N - 1) times."
+        )
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         if demand.collective is not Collective.ALLREDUCE:

@@ -23,7 +23,7 @@ from fractions import Fraction
 from operator import mul
 from typing import ClassVar, Self
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
@@ -119,7 +119,7 @@ def _others(topology: Topology, nodes: frozenset[int]) -> frozenset[int]:
     return frozenset(range(len(topology.nodes))) - nodes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TreeDualProof(Proof):
     """A feasible solution of the dual, which proves that no packing of trees is faster.
 
@@ -147,6 +147,15 @@ class TreeDualProof(Proof):
 
     kind: ClassVar[str] = "tree-dual"
     trees_only: ClassVar[bool] = True
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        images = f", each with {self.symmetry.order} images" * (self.symmetry.order > 1)
+        return (
+            f"At the weights of {plural(len(self.cuts), 'set')} of nodes{images}, a link costs the weights of the sets "
+            "that it crosses, and every tree crosses the sets. So algbw is at most the sum of bandwidth times cost "
+            "divided by the least cost of the trees."
+        )
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`. Idle compute nodes and able switches may copy and add up data."""

@@ -133,7 +133,7 @@ class AllreduceRate:
         return None if self.tree_lower is None else self.cut_set_upper.algbw / self.tree_lower
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bounds(Displayed):
     """All bounds of a network. `bounds` returns them.
 

@@ -26,7 +26,7 @@ class FlowPath:
     share: Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FlowOptimum(CollectiveOptimum):
     """The optimum of an all-to-all, a gather or a scatter, along flows.
 

@@ -17,7 +17,7 @@ from forestcoll.topology.graph.logical_network import LogicalNetwork
 from forestcoll.topology.graph.part import usable_part
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TreeOptimum(CollectiveOptimum):
     """The optimum of a collective along trees.
 

@@ -84,7 +84,7 @@ class LayoutOrder:
         return sum((1 / algbw for algbw in self.algbws.values()), Fraction(0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LayoutTable(Displayed):
     """The dimensions of a layout and its other orders. `layout_table` returns it.
 

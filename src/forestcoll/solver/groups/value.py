@@ -54,7 +54,7 @@ class GroupGains:
     without_relays: Fraction | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GroupsOptimum(Optimum):
     """The optimum of groups that run at the same time: their greatest common rate.
 

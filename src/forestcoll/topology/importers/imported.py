@@ -14,7 +14,7 @@ IMPORTED = "imported"
 """The attribute of an imported network that says what it was imported from, and what was assumed and ignored."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Imported(Displayed):
     """A network from a file of another tool.
 

@@ -25,12 +25,19 @@ from forestcoll.topology.model import Topology
 
 
 def import_topology(
-    *paths: PathLike, importer: Importer | str | None = None, connected: bool = True, **options: object
+    *paths: PathLike,
+    importer: Importer | str | None = None,
+    connected: bool = True,
+    hosts: int = 1,
+    names: Sequence[str] = (),
+    **options: object,
 ) -> Imported:
     """Return the network that files of another tool describe, and a summary of what was understood.
 
     Args:
-        paths: the files: one or, of hosts that a fabric joins, several.
+        paths: the files: one or, of hosts that a fabric joins, several; a file that is given twice is two hosts.
+        hosts: how many hosts each file stands for.
+        names: the names of the hosts, in the order of the files; those of the files if there are none.
         importer: the format and its options, such as `"nccl-xml:nvlink=25"`; found by the content if None.
         connected: whether the compute nodes must all reach each other.
         options: options of the importer by name, such as `nvlink=25`: speeds that the files do not state are in GB/s
@@ -47,7 +54,19 @@ def import_topology(
     """
     files = [as_path(path) for path in paths]
     sources = [Source.of(read_bytes(Path(path)), path) for path in files]
-    return import_sources(sources, importer, connected=connected, **options)
+    return import_sources(_each_host(sources, hosts, names), importer, connected=connected, **options)
+
+
+def _each_host(sources: Sequence[Source], hosts: int, names: Sequence[str]) -> list[Source]:
+    """Return the file of each host, called as the host."""
+    every = [source for source in sources for _ in range(hosts)]
+    if hosts > 1 and not names:
+        names = [f"{source.stem}-{number}" for source in sources for number in range(hosts)]
+    if not names:
+        return every
+    if len(names) != len(every) or len(set(names)) < len(names):
+        raise InputError(f"{plural(len(set(names)), 'name')} for {plural(len(every), 'host')}; give each host a name")
+    return [replace(source, stem=name) for source, name in zip(every, names, strict=True)]
 
 
 def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:

@@ -6,6 +6,7 @@ A document type without declarations of its own, as hwloc writes one, is allowed
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.importers.source import Source
@@ -44,6 +45,17 @@ class Element:
             if not tags or each.tag in tags:
                 yield each
             stack.extend(reversed(each.children))
+
+    def lines(self, indent: str = "") -> Iterator[str]:
+        """Yield the element as text, one line for each tag."""
+        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())
+        if not self.children:
+            yield f"{indent}<{self.tag}{attributes}/>"
+            return
+        yield f"{indent}<{self.tag}{attributes}>"
+        for each in self.children:
+            yield from each.lines(f"{indent}  ")
+        yield f"{indent}</{self.tag}>"
 
     def child(self, tag: str) -> "Element | None":
         """Return the first child with that tag."""

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.topology.model import Topology
-from forestcoll.topology.symmetry.automorphisms import find_symmetry
 from forestcoll.topology.symmetry.shifts import Symmetry
 
 
@@ -35,6 +34,8 @@ class Orbits:
     @staticmethod
     def of(topology: Topology, symmetry: Symmetry | None = None) -> "Orbits":
         """Return the orbits of `symmetry`, or of the group that `find_symmetry` finds."""
+        from forestcoll.topology.symmetry.automorphisms import find_symmetry
+
         group = find_symmetry(topology) if symmetry is None else symmetry
         places = topology.link_numbers
         nodes, links = DisjointSets(len(topology.nodes)), DisjointSets(len(topology.links))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from forestcoll.base.errors import shown, unknown_name
-from forestcoll.base.files import PathLike, as_path, write_text
+from forestcoll.base.files import PathLike, as_path, write_file_or_folder, write_text
 from forestcoll.topology.files import write_topology
 from forestcoll.topology.model import Topology
 
@@ -27,19 +27,26 @@ class Format:
         title: what it is, for people.
         endings: the endings of the names of such files, before `.gz`.
         module: the module of this package with its `text_of(topology)`; empty for this project's own format.
+        by_host: the module and the function of a format with a file for each kind of host, which is never found by the
+            ending of a name.
     """
 
     name: str
     title: str
     endings: tuple[str, ...]
     module: str = ""
+    by_host: tuple[str, str] | None = None
 
+
+_NCCL = "forestcoll.nccl.topology_file"
 
 FORMATS = (
     Format("forestcoll", "forestcoll.topology/1, this project's own format", (".json",)),
     Format("graphml", "GraphML", (".graphml",), "graphml"),
     Format("astra-sim-ns3", "the text of ASTRA-sim's and SimAI's ns-3", (".txt",), "ns3_text"),
     Format("astra-sim-analytical", "the YAML of ASTRA-sim's analytical model", (".yml", ".yaml"), "analytical_yaml"),
+    Format("nccl-topo", "NCCL's topology XML (NCCL_TOPO_FILE)", (".xml",), by_host=(_NCCL, "texts_of")),
+    Format("nccl-topo-vm", "the same for virtual machines", (".xml",), by_host=(_NCCL, "texts_for_virtual_machines")),
 )
 """Every format; the first is that of names with another ending."""
 
@@ -58,7 +65,7 @@ def format_named(name: str) -> Format:
 
 def endings_of(name: str | None) -> tuple[str, ...]:
     """Return the endings of files in the format with that name, or of files in any format."""
-    formats = FORMATS if name is None else (format_named(name),)
+    formats = [each for each in FORMATS if not each.by_host] if name is None else (format_named(name),)
     return tuple(ending for each in formats for ending in each.endings)
 
 
@@ -69,9 +76,10 @@ def write_network(topology: Topology, path: PathLike, to: str | None = None) -> 
         topology: the network.
         path: the file; gzip if its name ends in `.gz`.
         to: the format: `forestcoll`, as `write_topology` writes it; `graphml`; `astra-sim-ns3`, the text that
-            ASTRA-sim's ns-3 reads; `astra-sim-analytical`, the network file of ASTRA-sim's analytical model. If None,
-            the name of the file says it: `.graphml`, `.txt`, and `.yml` or `.yaml` are the last three, and any other
-            name is the first.
+            ASTRA-sim's ns-3 reads; `astra-sim-analytical`, the network file of ASTRA-sim's analytical model;
+            `nccl-topo` or `nccl-topo-vm`, NCCL's topology XML of a host, or a folder if hosts differ. If None, the name
+            of the file says it: `.graphml`, `.txt`, and `.yml` or `.yaml` are the second to fourth, and any other name
+            is the first.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -84,6 +92,10 @@ def write_network(topology: Topology, path: PathLike, to: str | None = None) -> 
     """
     path = as_path(path)
     form = _format_of(path) if to is None else format_named(to)
+    if form.by_host is not None:
+        module, function = form.by_host
+        write_file_or_folder(path, getattr(importlib.import_module(module), function)(topology), ".xml")
+        return
     if not form.module:
         write_topology(topology, path)
         return
@@ -93,4 +105,4 @@ def write_network(topology: Topology, path: PathLike, to: str | None = None) -> 
 
 def _format_of(path: Path) -> Format:
     ending = Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
-    return next((each for each in FORMATS if ending in each.endings), FORMATS[0])
+    return next((each for each in FORMATS if ending in each.endings and not each.by_host), FORMATS[0])

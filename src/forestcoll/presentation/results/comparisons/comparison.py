@@ -30,6 +30,7 @@ def comparison_page(found: Comparison) -> Page:
         best,
         schedule_table(found),
         *_cut_tables(found),
+        *_choice_tables(found),
         "What limits them:",
         *reasons,
         *(("Do not apply:", *skipped) if skipped else ()),
@@ -85,6 +86,30 @@ def _cut_tables(found: Comparison) -> tuple[Table, ...]:
     return (Table(columns, cells, "Data that crosses the cuts, and that must cross them, as parts of M:"),)
 
 
+def _choice_tables(found: Comparison) -> tuple[Table, ...]:
+    """Return the table of what NCCL chooses for each size; none without its row."""
+    columns = (
+        Column("size", size_name, right=True),
+        Column("algorithm"),
+        Column("protocol"),
+        Column("channels", right=True),
+        Column("expected us", "{:.4g}".format, right=True),
+        Column("simulated us", "{:.4g}".format, right=True),
+    )
+    return tuple(
+        Table(
+            columns,
+            tuple(
+                (each.size, each.algorithm, each.protocol, each.channels, each.microseconds, point.seconds * 1e6)
+                for each, point in zip(row.choices, row.times, strict=True)
+            ),
+            f"What NCCL chooses by itself, and the time that it expects, by {row.table}:",
+        )
+        for row in found.rows
+        if row.choices
+    )
+
+
 def _part(value: Fraction) -> str:
     return str(value) if value.denominator < _LARGEST else f"{float(value):.4g}"
 
@@ -98,10 +123,25 @@ def _document(row: Compared) -> dict[str, object]:
         "share": float(row.share),
         "valid": row.valid,
         "steps" if row.family == "steps" else "height": row.height,
-        "times": [_point(point) for point in row.times],
+        "times": [_point(point) | choice for point, choice in zip(row.times, _choices(row), strict=True)],
+        **({"nccl": row.table} if row.table else {}),
         "reason": row.reason,
         "cuts": [{"cut": each.cut, "crosses": each.crosses, "needed": each.needed} for each in row.cuts],
     }
+
+
+def _choices(row: Compared) -> list[dict[str, object]]:
+    if not row.choices:
+        return [{}] * len(row.times)
+    return [
+        {
+            "algorithm": each.algorithm,
+            "protocol": each.protocol,
+            "channels": each.channels,
+            "nccl_us": each.microseconds,
+        }
+        for each in row.choices
+    ]
 
 
 def _point(point: Point) -> dict[str, object]:

@@ -13,6 +13,7 @@ from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
+from forestcoll.what_if.asked import Answer
 from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failover import FailoverSet, manifest
 from forestcoll.what_if.study import ChangeRow, Study
@@ -23,6 +24,13 @@ _MOST_ROWS = 20
 """The most rows of a table; --json has all of them."""
 
 _LONGEST_EXACT = 16
+
+
+def answer_page(answer: Answer) -> Page:
+    """Return the page of an answer of `forestcoll what-if`."""
+    study = answer.study
+    page = upgrades_page(study) if isinstance(study, UpgradeStudy) else study_page(study, answer.what)
+    return page if answer.failover is None else joined(page, failover_page(answer.failover))
 
 
 def study_page(study: Study, what: str = "change") -> Page:

@@ -11,7 +11,7 @@ from forestcoll.design.realisation import predicted_cost
 from forestcoll.design.search.finder import Frontier
 from forestcoll.design.workloads.workload import Workload, best_for, exchange_rate, time_us
 from forestcoll.presentation.results.networks.exchange_rates import rate_row
-from forestcoll.presentation.tables import Column, Page, Table, row
+from forestcoll.presentation.tables import Column, Page, Row, Table, row
 
 _MOST_NODES_FOR_PATHS = 2048
 """The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
@@ -21,7 +21,22 @@ def design_page(answer: Answer) -> Page:
     """Return the page of an answer."""
     if isinstance(answer, SweepAnswer):
         return _sweep_page(answer)
-    return _frontier_page(answer) if isinstance(answer, SearchAnswer) else _expanded_page(answer)
+    return _search_page(answer) if isinstance(answer, SearchAnswer) else _expanded_page(answer)
+
+
+def frontier_page(frontier: Frontier, workload: Workload | None = None) -> Page:
+    """Return the page of a frontier, with the times of a workload if it is given."""
+    networks = "bidirectional networks" if frontier.bidirectional else "networks"
+    steps, factor = moore_steps(frontier.nodes, frontier.degree), least_factor(frontier.nodes)
+    least = f"{plural(steps, 'step')} and {float(factor):.4f} M/B"
+    bound = {"steps": steps, "bandwidth_factor": factor}
+    blocks = (
+        row(nodes=frontier.nodes, degree=frontier.degree, bidirectional=frontier.bidirectional, bound=bound),
+        _frontier(frontier, workload),
+        row(pareto=lambda: [_member_document(member, workload) for member in frontier.members]),
+    )
+    size = f"{frontier.nodes} nodes, degree {frontier.degree}"
+    return Page(f"{networks} of {size}: no allgather beats {least}", blocks)
 
 
 def _member_document(member: Construction, workload: Workload | None) -> dict[str, object]:
@@ -54,40 +69,34 @@ def _brief_document(member: Construction) -> dict[str, object]:
     }
 
 
-def _frontier_page(answer: SearchAnswer) -> Page:
-    frontier, workload, written = answer.frontier, answer.question.workload, answer.question.files
-    steps, factor = moore_steps(frontier.nodes, frontier.degree), least_factor(frontier.nodes)
-    bound = {"steps": steps, "bandwidth_factor": factor}
-    least = f"{plural(steps, 'step')} and {float(factor):.4f} M/B"
-    networks = "bidirectional networks" if frontier.bidirectional else "networks"
-    files = [str(path) for path in written.values() if path is not None]
-    verified = "; the schedule is verified" * (written["schedule_output"] is not None)
-    return Page(
-        f"{networks} of {frontier.nodes} nodes, degree {frontier.degree}: no allgather beats {least}",
-        (
-            row(nodes=frontier.nodes, degree=frontier.degree, bidirectional=frontier.bidirectional, bound=bound),
-            _frontier(frontier, workload),
-            row(pareto=lambda: [_member_document(member, workload) for member in frontier.members]),
-            f"Chosen: {answer.network.name}, {_reason(workload, by_user=answer.question.choose is not None)}.",
-            *([f"Written: {', '.join(files)}{verified}."] if files else []),
-            row(chosen=answer.network.name, **written),
-        ),
+def _search_page(answer: SearchAnswer) -> Page:
+    workload, written = answer.question.workload, answer.question.output
+    page = frontier_page(answer.frontier, workload)
+    files = [str(path) for path in written.values()]
+    verified = "; the schedule is verified" * ("schedule" in written)
+    keys = {"topology_output": "topology", "schedule_output": "schedule", "plot": "plot", "picture": "picture"}
+    blocks: tuple[Row | str, ...] = (
+        f"Chosen: {answer.network.name}, {_reason(workload, by_user=answer.question.choose is not None)}.",
+        *([f"Written: {', '.join(files)}{verified}."] if files else []),
+        row(chosen=answer.network.name, **{key: written.get(kind) for key, kind in keys.items()}),
     )
+    return Page(page.title, (*page.blocks, *blocks))
 
 
 def _expanded_page(answer: ExpansionAnswer) -> Page:
-    network, collective, written = answer.network, answer.collective, answer.question.files
+    network, collective, written = answer.network, answer.collective, answer.question.output
     cost, phases = predicted_cost(network, collective), 2 if collective == "allreduce" else 1
     steps, factor = phases * moore_steps(network.nodes, network.degree), phases * least_factor(network.nodes)
-    files = [str(path) for path in written.values() if path is not None]
-    is_verified = written["output"] is not None
+    files = [str(path) for path in written.values()]
+    is_verified = "schedule" in written
     verified = f"{', '.join(files)}{'; the schedule is verified' * is_verified}"
     factors = f"{cost.bandwidth_factor} M/B (no {collective} takes less than {factor})"
     rows = (
         row(name=network.name, nodes=network.nodes, degree=network.degree, collective=collective),
         row("steps", f"{cost.steps} ({steps} by the Moore bound)", steps=cost.steps),
         row("T_B", factors, bandwidth_factor=cost.bandwidth_factor, bound={"steps": steps, "bandwidth_factor": factor}),
-        row("written", verified if files else "nothing; -o writes the schedule", verified=is_verified, **written),
+        row("written", verified if files else "nothing; -o writes the schedule", verified=is_verified),
+        row(output=written.get("schedule"), topology_output=written.get("topology")),
         row(bidirectional=network.is_bidirectional),
     )
     return Page(f"{network.name}: {collective} on {network.nodes} nodes, degree {network.degree}", rows)
@@ -102,19 +111,32 @@ def _reason(workload: Workload | None, *, by_user: bool) -> str:
 
 
 def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
-    columns = [
-        Column("steps", right=True),
-        Column("T_B (M/B)", right=True),
-        Column("diameter", right=True),
-        *([Column("time", "{:.1f} us".format, right=True)] if workload is not None else []),
-        Column("network"),
-    ]
-    rows = tuple(_cells(member, workload) for member in frontier.members)
+    columns = (
+        Column("steps", lambda member: f"{member.cost.steps}{'*' if member.is_moore_optimal else ' '}", right=True),
+        Column("T_B (M/B)", _marked_factor, right=True),
+        Column("diameter", right=True, key="diameter"),
+        *([Column("time", "{:.1f} us".format, right=True, key="time_us")] if workload is not None else []),
+        Column("network", key="name"),
+        Column(None, key="steps"),
+        Column(None, key="bandwidth_factor"),
+    )
+    rows = tuple(
+        (
+            member,
+            member,
+            member.diameter,
+            *([] if workload is None else [time_us(member, workload)]),
+            member.name,
+            member.cost.steps,
+            member.cost.bandwidth_factor,
+        )
+        for member in frontier.members
+    )
     marked = any(member.is_moore_optimal or member.is_bandwidth_optimal for member in frontier.members)
     notes = ["* no network of this size and degree has less"] if marked else []
     if workload is not None and workload.traffic.exchanges:
         notes += _rates_in_words(frontier)
-    return Table(tuple(columns), rows, notes=tuple(notes))
+    return Table(columns, rows, notes=tuple(notes))
 
 
 def _rates_in_words(frontier: Frontier) -> Iterator[str]:
@@ -126,14 +148,8 @@ def _rates_in_words(frontier: Frontier) -> Iterator[str]:
         yield f"all-to-all{f' of {names}' * (len(descriptions) > 1)}: {description}"
 
 
-def _cells(member: Construction, workload: Workload | None) -> tuple[object, ...]:
-    return (
-        f"{member.cost.steps}{'*' if member.is_moore_optimal else ' '}",
-        f"{float(member.cost.bandwidth_factor):.4f}{'*' if member.is_bandwidth_optimal else ' '}",
-        member.diameter,
-        *([] if workload is None else [time_us(member, workload)]),
-        member.name,
-    )
+def _marked_factor(member: Construction) -> str:
+    return f"{float(member.cost.bandwidth_factor):.4f}{'*' if member.is_bandwidth_optimal else ' '}"
 
 
 def _brief_frontier(frontier: Frontier, workload: Workload | None) -> dict[str, object]:

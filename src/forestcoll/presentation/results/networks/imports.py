@@ -1,10 +1,12 @@
 """What is said of an import: what was understood, what was ignored and why, and what was assumed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import plain_number
+from forestcoll.nccl.lint import Finding
 from forestcoll.presentation.results.networks.networks import network_page
 from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import written
@@ -24,6 +26,17 @@ def import_page(imported: Imported, output: Path | None = None) -> Page:
     assumed, ignored = _listed("Assumed:", imported.assumed), _listed("Ignored:", imported.ignored)
     said = row(assumed=imported.assumed, ignored=imported.ignored)
     return Page(network.title, (*rows, *network.blocks, *assumed, *ignored, said))
+
+
+def lint_document(found: Mapping[Path, Sequence[Finding]]) -> dict[str, object]:
+    """Return the JSON of what NCCL makes of topology files."""
+    return {"files": [{"file": str(path), "findings": [asdict(each) for each in said]} for path, said in found.items()]}
+
+
+def lint_page(found: Mapping[Path, Sequence[Finding]]) -> Page:
+    """Return what a person reads of topology files."""
+    lines = [f"{path}: line {each.line}: {each.text}" for path, said in found.items() for each in said]
+    return Page(f"{plural(len(lines), 'finding')} in {plural(len(found), 'topology file')} of NCCL", tuple(lines))
 
 
 def _listed(title: str, said: Sequence[str]) -> list[str]:

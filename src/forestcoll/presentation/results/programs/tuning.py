@@ -26,7 +26,7 @@ def tuning_page(found: Tuning, folder: Path | None = None) -> Page:
         *((f"written: {folder}",) if folder is not None else ()),
         row(topology=topology.name, collective=found.collective, folder=folder),
         row(optimal_algbw=found.algbw, unit=topology.bandwidth_unit, costs=found.costs.document()),
-        row(sizes=_times(found), skipped=[{"name": name, "reason": reason} for name, reason in found.skipped]),
+        row(sizes=times_of(found), skipped=[{"name": name, "reason": reason} for name, reason in found.skipped]),
         row(candidates=[{"name": curve.name, "time_us": curve.microseconds} for curve in found.curves]),
     )
     return Page(title, blocks)
@@ -42,7 +42,8 @@ def _costs(costs: ProgramCosts) -> str:
     return f"Costs ({costs.source}): {', '.join(parts)}."
 
 
-def _times(found: Tuning) -> list[dict[str, object]]:
+def times_of(found: Tuning) -> list[dict[str, object]]:
+    """Return the time and the lower bound for each compared size."""
     return [
         {"size": size, "time_us": time, "lower_bound_us": bound}
         for size, time, bound in zip(found.sizes, found.microseconds, found.bounds, strict=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import PathLike, as_path, read_document, write_text
 from forestcoll.base.folders import check_folder, replaced_folder
+from forestcoll.presentation.results.programs.tuning import times_of
 from forestcoll.presentation.results.programs.tuning_plot import time_plot
 from forestcoll.runtime.tuning import FORMAT, MANIFEST
 from forestcoll.schedule.files import write_schedule
@@ -128,9 +129,6 @@ def _manifest(tuning: Tuning, rows: list[dict[str, object]]) -> dict[str, object
         "ranks": len(tuning.demand.members(tuning.topology)),
         "costs": tuning.costs.document(),
         "ranges": rows,
-        "sizes": [
-            {"size": size, "time_us": time, "lower_bound_us": bound}
-            for size, time, bound in zip(tuning.sizes, tuning.microseconds, tuning.bounds, strict=True)
-        ],
+        "sizes": times_of(tuning),
         "plot": PLOT,
     }

@@ -54,19 +54,26 @@ def bounds_page(found: Bounds) -> Page:
 
 
 def _table(bounds: Sequence[CollectiveBound]) -> Table:
-    columns = tuple(map(Column, ("collective", "best algbw", "best busbw", "generate reaches")))
+    columns = (
+        Column("collective", key="collective"),
+        Column("best algbw", lambda each: _number(each.upper_algbw) + ("" if each.tight else " *")),
+        Column("best busbw", _number, key="upper_busbw"),
+        Column("generate reaches", _reached),
+        *(Column(None, key=key) for key in ("upper_algbw", "achieved_algbw", "tight")),
+    )
+    rows = tuple(
+        (each.collective, each, each.upper_busbw, each, each.upper_algbw, each.achieved_algbw, each.tight)
+        for each in bounds
+    )
     loose = any(not each.tight for each in bounds)
     notes = ("* no schedule that reaches this bound is known",) if loose else ()
-    return Table(columns, tuple(map(_row, bounds)), notes=notes)
+    return Table(columns, rows, notes=notes)
 
 
-def _row(bound: CollectiveBound) -> tuple[str, str, str, str]:
-    mark = "" if bound.tight else " *"
-    reached = "-" if bound.achieved_algbw is None else _reached(bound.achieved_algbw, bound.upper_algbw)
-    return bound.collective.value, _number(bound.upper_algbw) + mark, _number(bound.upper_busbw), reached
-
-
-def _reached(achieved: Fraction, upper: Fraction) -> str:
+def _reached(bound: CollectiveBound) -> str:
+    achieved, upper = bound.achieved_algbw, bound.upper_algbw
+    if achieved is None:
+        return "-"
     return "the bound" if achieved == upper else f"{_number(achieved)}, {percent(achieved / upper)} of the bound"
 
 

@@ -23,7 +23,7 @@ def what(schedule: BundleSchedule) -> str:
 
 def verified_rows(bundle: BundleSchedule, report: "BundleReport") -> list[Row]:
     """Return the rows of a valid bundle."""
-    topology, unit, bound = bundle.topology, bundle.topology.bandwidth_unit, bundle.bound
+    topology, unit = bundle.topology, bundle.topology.bandwidth_unit
     alone = sorted({each.algbw for each in report.members if each.algbw is not None})
     span = " to ".join(bandwidth(each, unit) for each in dict.fromkeys((alone[0], alone[-1])))
     groups = [
@@ -31,10 +31,8 @@ def verified_rows(bundle: BundleSchedule, report: "BundleReport") -> list[Row]:
         | {"algbw": group.size * (report.algbw or 0), "algbw_of_schedule_alone": of_member.algbw}
         for group, of_member in zip(bundle.groups, report.members, strict=True)
     ]
-    optimal_algbw = None if bound is None else bound.algbw
     return [
-        row(collective=collective_of(bundle.groups), topology=topology.name, compute_nodes=len(bundle.members)),
-        row(algbw=report.algbw, optimal_algbw=optimal_algbw, optimal=report.optimal, unit=unit),
+        row(collective=collective_of(bundle.groups)),
         *claim_rows(bundle, report),
         row("groups", f"{len(bundle.bundled)}, each correct; alone, the schedules reach {span}", groups=groups),
         row("busiest links", f"{report.busiest_count}, with the data of all {noun_of(bundle.groups)}"),

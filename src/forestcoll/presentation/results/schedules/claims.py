@@ -70,13 +70,8 @@ def what(schedule: Schedule) -> str:
 
 def verified_rows(schedule: Schedule, report: "Report") -> list[Row]:
     """Return the rows of a valid schedule of any kind: who takes part, the achieved algbw, and the proven bound."""
-    topology, bound = schedule.topology, schedule.bound
-    optimal_algbw = None if bound is None else bound.algbw
-    rows = [
-        row(collective=schedule.collective, topology=topology.name, compute_nodes=len(schedule.members)),
-        row(algbw=report.algbw, optimal_algbw=optimal_algbw, optimal=report.optimal, unit=topology.bandwidth_unit),
-        *claim_rows(schedule, report),
-    ]
+    topology = schedule.topology
+    rows = [row(collective=schedule.collective), *claim_rows(schedule, report)]
     if schedule.ranks is not None:
         rows.append(row(ranks=topology.ids(schedule.ranks)))
     if schedule.root is not None:
@@ -86,8 +81,13 @@ def verified_rows(schedule: Schedule, report: "Report") -> list[Row]:
 
 def claim_rows(schedule: Schedule, report: "Report") -> list[Row]:
     """Return the rows about the achieved algbw and the proven bound."""
-    unit, bound = schedule.topology.bandwidth_unit, schedule.bound
-    rows = [] if report.algbw is None else [row("algbw", bandwidth(report.algbw, unit))]
+    topology, unit, bound = schedule.topology, schedule.topology.bandwidth_unit, schedule.bound
+    rows = [
+        row(topology=topology.name, compute_nodes=len(schedule.members), unit=unit),
+        row(algbw=report.algbw, optimal_algbw=None if bound is None else bound.algbw, optimal=report.optimal),
+    ]
+    if report.algbw is not None:
+        rows.append(row("algbw", bandwidth(report.algbw, unit)))
     if bound is None:
         return [*rows, row("optimum", "not claimed")]
     source = "the cut" if isinstance(bound.proof, CutProof) else f"the proof of kind {bound.proof.kind!r}"

@@ -2,26 +2,30 @@
 
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from forestcoll.base.errors import plural, times
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import link_lines, node_names, noun, others
+from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import bandwidth, capitalized, quotient
 from forestcoll.schedule.proof.bound import Bound
-from forestcoll.schedule.proof.cut import CutProof
-from forestcoll.schedule.proof.documents import proof_document
-from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
-from forestcoll.schedule.proof.lengths.lengths import LengthsProof
-from forestcoll.schedule.proof.lengths.tree_distances import TreeDistancesProof
-from forestcoll.schedule.proof.lengths.tree_lengths import TreeLengthsProof
-from forestcoll.schedule.proof.partition import PartitionProof
-from forestcoll.schedule.proof.prices import PricesProof
-from forestcoll.schedule.proof.receipt import ReceiptProof
-from forestcoll.schedule.proof.tree_dual import TreeDualProof
+from forestcoll.schedule.proof.proof import proof_document
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.graph.part import usable_part
+
+if TYPE_CHECKING:
+    from forestcoll.schedule.proof.cut import CutProof
+    from forestcoll.schedule.proof.lengths.group_lengths import GroupLengthsProof
+    from forestcoll.schedule.proof.lengths.lengths import LengthsProof
+    from forestcoll.schedule.proof.lengths.tree_distances import TreeDistancesProof
+    from forestcoll.schedule.proof.lengths.tree_lengths import TreeLengthsProof
+    from forestcoll.schedule.proof.partition import PartitionProof
+    from forestcoll.schedule.proof.prices import PricesProof
+    from forestcoll.schedule.proof.proof import Proof
+    from forestcoll.schedule.proof.receipt import ReceiptProof
+    from forestcoll.schedule.proof.tree_dual import TreeDualProof
 
 _MOST_SETS = 2000
 """The most images of sets in the JSON object of a proof with a symmetry; larger proofs keep the symmetry."""
@@ -53,7 +57,21 @@ def bottleneck(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str
     return [f"Bottleneck: {first}", *more]
 
 
-def cut_document(cut: CutProof, topology: Topology, members: Collection[int]) -> dict[str, object]:
+def proof_page(proof: "Proof") -> Page:
+    """Return the page of a proof without its network."""
+    kind = row(kind=proof.kind, trees_only=proof.trees_only)
+    which = "schedules along trees" if proof.trees_only else "all schedules"
+    return Page(f"proof of kind {proof.kind}, for {which}", (kind, proof.words()))
+
+
+def bound_page(bound: Bound) -> Page:
+    """Return the page of a bound without its network."""
+    along = " along trees" * bound.proof.trees_only
+    values = row(collective=bound.collective, algbw=bound.algbw, proof=bound.proof.kind)
+    return Page(f"no {bound.collective}{along} exceeds an algbw of {bound.algbw}", (values, bound.proof.words()))
+
+
+def cut_document(cut: "CutProof", topology: Topology, members: Collection[int]) -> dict[str, object]:
     """Return what JSON says of a cut that limits a collective of `members`."""
     return {
         "cut": topology.ids(cut.inside),
@@ -68,8 +86,10 @@ def document(bound: Bound, topology: Topology) -> dict[str, object]:
     If the proof has a symmetry, all images of its sets are listed, unless there are more than `_MOST_SETS`.
     """
     proof = bound.proof
-    if isinstance(proof, TreeDualProof) and len(proof.cuts) * proof.symmetry.order <= _MOST_SETS:
-        proof = proof.expanded(topology)
+    if proof.kind == "tree-dual":
+        weighted = cast("TreeDualProof", proof)
+        few = len(weighted.cuts) * weighted.symmetry.order <= _MOST_SETS
+        proof = weighted.expanded(topology) if few else proof
     return proof_document(proof, lambda number: topology.nodes[number].id)
 
 
@@ -183,13 +203,13 @@ def _together(topology: Topology, value: Fraction, by: Fraction) -> str:
 
 
 _EXPLANATIONS: Mapping[str, Callable[[Bound, Topology, NodeDemand], list[str]]] = {
-    CutProof.kind: _explain_cut,
-    ReceiptProof.kind: _explain_receipt,
-    TreeDualProof.kind: _explain_tree_dual,
-    PartitionProof.kind: _explain_partition,
-    TreeLengthsProof.kind: _explain_tree_lengths,
-    GroupLengthsProof.kind: _explain_tree_lengths,
-    TreeDistancesProof.kind: _explain_tree_lengths,
-    LengthsProof.kind: _explain_lengths,
-    PricesProof.kind: _explain_prices,
+    "cut": _explain_cut,
+    "receipt": _explain_receipt,
+    "tree-dual": _explain_tree_dual,
+    "partition": _explain_partition,
+    "tree-lengths": _explain_tree_lengths,
+    "group-lengths": _explain_tree_lengths,
+    "tree-distances": _explain_tree_lengths,
+    "lengths": _explain_lengths,
+    "prices": _explain_prices,
 }

@@ -27,22 +27,19 @@ class Run:
         output: the file that was written; None if none was.
         seconds: the time of each stage.
         counters: the counters of the run.
-        verbose: whether the page shows the counters.
     """
 
     method: str
     output: Path | None
     seconds: Mapping[str, float]
     counters: Mapping[str, int]
-    verbose: bool = False
 
     def rows(self, checked: str) -> list[Row]:
         """Return the rows about the run; `checked` is what the verification looked at."""
-        counters = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in self.counters.items())
         return [
             row("verified", checked, verified=True),
             times(self.seconds),
-            row("counters" * self.verbose, counters, counters=self.counters),
+            row(counters=self.counters),
             written(self.output),
         ]
 

@@ -39,7 +39,7 @@ _LARGEST = 2**50
 """The greatest distance that is computed in 64-bit integers; sums have fewer than 2^12 of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GroupLengthsProof(LinkLengths):
     """Lengths of links that bound collectives that run at the same time, along trees or flows.
 
@@ -56,6 +56,10 @@ class GroupLengthsProof(LinkLengths):
 
     kind: ClassVar[str] = "group-lengths"
     trees_only: ClassVar[bool] = True
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        return self._words("each group needs at least its shortest trees or paths", "the lengths of these")
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         """See `Proof.algbw`: the bound of one collective that runs alone."""

@@ -22,7 +22,7 @@ from forestcoll.schedule.proof.proof import ProofError
 from forestcoll.topology import Topology
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LengthsProof(LinkLengths):
     """Lengths of links that bound an all-to-all, a gather or a scatter.
 
@@ -41,6 +41,10 @@ class LengthsProof(LinkLengths):
     """
 
     kind: ClassVar[str] = "lengths"
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        return self._words("the data of each pair of nodes needs their distance", "the sum of data times distance")
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         if not demand.collective.is_personalised:

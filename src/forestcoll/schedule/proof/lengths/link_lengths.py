@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
+from forestcoll.base.errors import plural
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Topology
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LinkLengths(Proof, ABC):
     """Lengths of links. All data together needs at most the sum of bandwidth times length per unit of time.
 
@@ -28,6 +29,10 @@ class LinkLengths(Proof, ABC):
         """Return the proof from one length for each link of `topology`, in the order of `topology.links`."""
         listed = [(link, length) for link, length in zip(topology.links, lengths, strict=True) if length]
         return cls(tuple((link.source, link.target) for link, _ in listed), tuple(length for _, length in listed))
+
+    def _words(self, claim: str, divisor: str) -> str:
+        limit = f"algbw is at most the sum of bandwidth times length divided by {divisor}"
+        return f"At the lengths of {plural(len(self.lengths), 'link')}, {claim}. So {limit}."
 
     def length_of(self, topology: Topology) -> Mapping[tuple[int, int], int]:
         """Return the lengths by the ends of links.

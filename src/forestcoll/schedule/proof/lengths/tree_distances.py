@@ -22,6 +22,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from forestcoll.base.errors import plural
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
@@ -33,7 +34,7 @@ from forestcoll.topology.graph.metric import Metric
 from forestcoll.topology.graph.part import usable_part
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TreeDistancesProof(LinkLengths):
     """Lengths of links and weights of sets that bound an allreduce along trees.
 
@@ -58,6 +59,11 @@ class TreeDistancesProof(LinkLengths):
 
     kind: ClassVar[str] = "tree-distances"
     trees_only: ClassVar[bool] = True
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        sets = plural(len(self.cuts), "set")
+        return self._words(f"every tree of an allreduce is as long as the weights of {sets} of nodes", "these weights")
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         if demand.collective is not Collective.ALLREDUCE:

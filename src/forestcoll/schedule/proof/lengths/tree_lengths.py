@@ -28,7 +28,7 @@ MOST_MEMBERS = 12
 """The most compute nodes that take part, for which least trees are found."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TreeLengthsProof(LinkLengths):
     """Lengths of links that bound an allreduce along trees.
 
@@ -48,6 +48,10 @@ class TreeLengthsProof(LinkLengths):
 
     kind: ClassVar[str] = "tree-lengths"
     trees_only: ClassVar[bool] = True
+
+    def words(self) -> str:
+        """See `Proof.words`."""
+        return self._words("the trees of an allreduce have a least length", "this length")
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
         if demand.collective is not Collective.ALLREDUCE:

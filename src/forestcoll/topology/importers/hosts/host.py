@@ -10,13 +10,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.base.errors import plural, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
+from forestcoll.topology.model import Topology
 
 FABRIC = "fabric"
 """The id of the switch that joins the NICs of all hosts."""
+
+KEPT = "nccl"
+"""The attribute of a network with what is kept of its hosts."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class HostFile:
         switches: the switches between them.
         links: one-way links between GPUs and switches, with GB/s.
         nics: the cards that reach other hosts.
+        kept: for each host by its name what else is known of it, for writers; an attribute of the network keeps it.
     """
 
     source: Source
@@ -66,6 +71,7 @@ class HostFile:
     switches: tuple[Device, ...]
     links: tuple[tuple[str, str, Fraction], ...]
     nics: tuple[Nic, ...] = ()
+    kept: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def is_joined(self) -> bool:
@@ -105,7 +111,7 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
     """
     hosts = _with_own_names(hosts, notes)
     where = ", ".join(dict.fromkeys(host.source.where for host in hosts))
-    builder = TopologyBuilder(_name(hosts), where=where)
+    builder = TopologyBuilder(_name(hosts), where=where, attributes=_kept(hosts))
     with_fabric = len(hosts) > 1 or not hosts[0].is_joined
     nics = [nic for host in hosts for nic in host.nics]
     if with_fabric:
@@ -121,6 +127,53 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
             builder.add_duplex(nic.name, FABRIC, nic.speed)
         notes.assume("the fabric between hosts is one switch that is never the bottleneck; the NICs limit")
     return builder
+
+
+@dataclass(frozen=True)
+class KeptHost:
+    """What a network keeps of an imported NVIDIA host.
+
+    Attributes:
+        text: its elements, as a file for NCCL_TOPO_FILE.
+        sm: the compute capability of its GPUs, times 10.
+        nvlink: what one NVLink carries in the network; 0 if there are none.
+        nets: the numbers of the ports of the NICs that the network can have.
+    """
+
+    text: str
+    sm: int
+    nvlink: Fraction
+    nets: frozenset[str]
+
+
+def kept_hosts(topology: Topology) -> dict[str, KeptHost]:
+    """Return what a network keeps of its hosts, by their names.
+
+    Raises:
+        InputError: the attribute was changed by hand, and is broken.
+    """
+    entries: Any = topology.attributes.get(KEPT, ())
+    try:
+        return {
+            str(name): KeptHost(
+                str(each["text"]), int(each["sm"]), Fraction(each["nvlink"]), frozenset(each["nets"].split(","))
+            )
+            for each in entries
+            for name in each["hosts"]
+        }
+    except (TypeError, KeyError, AttributeError, ValueError, ZeroDivisionError):
+        raise InputError(
+            f"{topology.name}: the attribute {KEPT} of the network is not as forestcoll import writes it; import again"
+        ) from None
+
+
+def _kept(hosts: Sequence[HostFile]) -> dict[str, object]:
+    """Return what is kept of hosts as an attribute of the network; hosts that are alike share it."""
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for host in hosts:
+        for name, kept in host.kept.items():
+            alike.setdefault(tuple(kept.items()), []).append(name)
+    return {KEPT: [{"hosts": names, **dict(kept)} for kept, names in alike.items()]} if alike else {}
 
 
 def _name(hosts: Sequence[HostFile]) -> str:
@@ -170,7 +223,11 @@ def _renamed(host: HostFile, name: str) -> HostFile:
         return f"{name}/{device}"
 
     def own(device: Device) -> Device:
-        return Device(full(device.name), {"box": name} | dict(device.attributes))
+        box = {"box": box_of(device.attributes["box"])} if device.attributes.get("box") else {}
+        return Device(full(device.name), {"box": name} | dict(device.attributes) | box)
+
+    def box_of(box: str) -> str:
+        return name if box == host.host else box
 
     return HostFile(
         host.source,
@@ -182,6 +239,7 @@ def _renamed(host: HostFile, name: str) -> HostFile:
             Nic(full(nic.name), nic.speed, tuple((full(each), bw) for each, bw in nic.attached), nic.attributes)
             for nic in host.nics
         ),
+        {box_of(box): kept for box, kept in host.kept.items()},
     )
 
 

@@ -53,11 +53,49 @@ def xgmi_speed(architecture: str, speeds: str) -> Fraction | None:
     return next((Fraction(speed) for start, speed in _XGMI[speeds] if name.startswith(start)), None)
 
 
-def pcie_rate(link_speed: str) -> str | None:
-    """Return the GT/s of a slot whose speed is written as `16 GT/s` or `16.0 GT/s PCIe`; None if it is unknown."""
+PCIE_WORDS = (
+    "2.5 GT/s",
+    "5 GT/s",
+    "8 GT/s",
+    "16 GT/s",
+    "32 GT/s",
+    "5.0 GT/s PCIe",
+    "8.0 GT/s PCIe",
+    "16.0 GT/s PCIe",
+    "32.0 GT/s PCIe",
+    "64.0 GT/s PCIe",
+)
+"""How the speeds begin that NCCL knows; others count as 8 GT/s."""
+
+
+def pcie_rate(link_speed: str, speeds: str = "nominal") -> str | None:
+    """Return the GT/s of a slot whose speed is written as `16 GT/s` or `16.0 GT/s PCIe`; None if it is unknown.
+
+    Args:
+        link_speed: the text.
+        speeds: `nccl` for what NCCL understands, which is less than `nominal`.
+
+    Example:
+        >>> pcie_rate("16.0 GT/s"), pcie_rate("16.0 GT/s", "nccl")
+        ('16', None)
+    """
+    if speeds == "nccl" and not link_speed.startswith(PCIE_WORDS):
+        return None
     rate, _, unit = link_speed.strip().partition(" ")
     rate = rate.removesuffix(".0")
     return rate if unit.startswith("GT/s") and rate in _PCIE_LANE else None
+
+
+def in_words_of_nccl(link_speed: str) -> str:
+    """Return the speed of a slot as NCCL knows it; unchanged if it is not known what was meant.
+
+    Example:
+        >>> in_words_of_nccl("16.0 GT/s"), in_words_of_nccl("16 GT/s"), in_words_of_nccl("Unknown")
+        ('16.0 GT/s PCIe', '16 GT/s', 'Unknown')
+    """
+    if link_speed.startswith(PCIE_WORDS) or (rate := pcie_rate(link_speed)) is None:
+        return link_speed
+    return next(word for word in PCIE_WORDS if word.startswith((f"{rate} GT/s", f"{rate}.0 GT/s PCIe")) and "." in word)
 
 
 def pcie_speed(rate: str | None, width: int, speeds: str) -> Fraction:
@@ -85,3 +123,29 @@ def cpu_link_speed(arch: str, vendor: str, family: int, model: int) -> Fraction:
     if vendor == "GenuineIntel" and family == 6:
         return Fraction(next(speed for least, speed in ((0xCF, 40), (0x8F, 22), (0x55, 10), (0, 6)) if model >= least))
     return Fraction(6)
+
+
+_CAPABILITIES = (
+    ("gb200", 100),
+    ("b300", 103),
+    ("b200", 100),
+    ("h200", 90),
+    ("h100", 90),
+    ("aws-p5", 90),
+    ("grand-teton", 90),
+    ("a100", 80),
+    ("aws-p4d", 80),
+    ("dgx-1:", 70),
+    ("dgx-2:", 70),
+)
+"""What names of networks of builders contain, and the compute capability of their GPUs, times 10."""
+
+
+def capability_of(name: str) -> int | None:
+    """Return the compute capability, times 10, of the NVIDIA GPUs of a network with that name; None if it says none.
+
+    Example:
+        >>> capability_of("hgx-a100-4:boxes=1 without b0/gpu0--b0/gpu1")
+        80
+    """
+    return next((capability for part, capability in _CAPABILITIES if part in f"{name.lower()}:"), None)

@@ -47,6 +47,7 @@ class GpuElement:
     links: tuple[GpuLinks, ...]
     c2c: int
     line: int
+    rank: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Slot:
         nets: ports of network cards.
         children: the slots below.
         is_cpu: whether it is a CPU.
-        cpu: the attributes of a CPU.
+        element: the element of a CPU.
     """
 
     name: str
@@ -83,7 +84,7 @@ class Slot:
     nets: list[NetElement] = field(default_factory=list)
     children: list["Slot"] = field(default_factory=list)
     is_cpu: bool = False
-    cpu: dict[str, str] = field(default_factory=dict)
+    element: Element = field(default_factory=lambda: Element("cpu", {}, 0))
 
     def all(self) -> Iterator["Slot"]:
         """Yield this slot and those below it."""
@@ -107,7 +108,12 @@ class System:
 
 
 def read_systems(source: Source) -> list[System]:
-    """Return what each `<system>` of a file holds.
+    """Return what each `<system>` of a file holds. Raises `InputError` as `system_elements`, and for wrong values."""
+    return [_system(source, element) for element in system_elements(source)]
+
+
+def system_elements(source: Source) -> list[Element]:
+    """Return each `<system>` of a file.
 
     Raises:
         InputError: there is none, or it is broken; the message names the line.
@@ -125,7 +131,7 @@ def read_systems(source: Source) -> list[System]:
     line, counted_to = 0, 0
     for start, end in found:
         line, counted_to = line + text.count("\n", counted_to, start), start
-        systems.append(_system(source, read_elements(source, text[start:end], line)))
+        systems.append(read_elements(source, text[start:end], line))
     return systems
 
 
@@ -152,7 +158,7 @@ def _system(source: Source, root: Element) -> System:
     system = System(root.line)
     for child in root.children:
         if child.tag == "cpu":
-            slot = Slot(child.get("numaid", "0"), is_cpu=True, cpu=child.attributes)
+            slot = Slot(child.get("numaid", "0"), is_cpu=True, element=child)
             system.hosts.setdefault(child.get("host_hash"), []).append(slot)
             _fill(source, system, slot, child)
     return system
@@ -188,7 +194,13 @@ def _gpu(source: Source, element: Element) -> GpuElement:
     )
     sm = element.get("sm", "0") or "0"
     return GpuElement(
-        element.get("dev"), whole_number(source, sm, "sm", element.line), element.get("gcn"), links, c2c, element.line
+        element.get("dev"),
+        whole_number(source, sm, "sm", element.line),
+        element.get("gcn"),
+        links,
+        c2c,
+        element.line,
+        element.get("rank"),
     )
 
 

@@ -7,23 +7,25 @@ CPUs are part of the network.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, hosts_network
-from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
+from forestcoll.topology.importers.hosts.link_speeds import in_words_of_nccl, nvlink_speed, xgmi_speed
 from forestcoll.topology.importers.hosts.nccl_elements import GpuElement, GpuLinks, Slot, System, read_systems
-from forestcoll.topology.importers.hosts.pcie_tree import Links, PcieTree
+from forestcoll.topology.importers.hosts.pcie_tree import C2C_PER_GBPS, Links, PcieTree
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
+from forestcoll.topology.importers.xml_elements import Element
 
 NVSWITCH = "NVSwitch"
 _DUMP = "run the job with NCCL_TOPO_DUMP_FILE=topo.xml and import that file"
-_C2C_PER_GBPS = 1000
+_MEMORY = Fraction(5000)
+"""What NCCL counts between two ranks of one GPU, in GB/s."""
 _NAMES = {"nvlink": "NVLink", "xgmi": "xGMI link"}
 
 
@@ -51,7 +53,9 @@ class NcclXml(Importer):
             systems = read_systems(source)
             for number, system in enumerate(systems):
                 name = source.stem if len(systems) == 1 else f"{source.stem}-{number}"
-                hosts.append(_host_file(_Host(source, name, self, notes), system))
+                host = _Host(source, name, self, notes)
+                found = _host_file(host, system)
+                hosts.append(_with_ranks(replace(found, kept=_kept(host, system, found.nics)), system, notes))
         return hosts_network(hosts, notes)
 
 
@@ -104,6 +108,59 @@ def _host_file(host: _Host, system: System) -> HostFile:
     return HostFile(host.source, host.name, devices, tuple(switches), tuple(links), tuple(nics))
 
 
+_OF_JOBS = ("rank", "rail", "plane", "host_hash", "guid", "net", "mlopart")
+"""Attributes that NCCL adds to a file itself, and which would be wrong for another host or job."""
+
+
+def _kept(host: _Host, system: System, nics: Sequence[Nic]) -> dict[str, dict[str, str]]:
+    """Return for each NVIDIA host its elements for NCCL_TOPO_FILE, what an NVLink carries, and the ports in use."""
+    kept = {}
+    if any(gpu.gcn for cpus in system.hosts.values() for cpu in cpus for slot in cpu.all() for gpu in slot.gpus):
+        return {}
+    nets = ",".join(str(port) for nic in nics for port in nic.attributes["devices"])
+    for key, name in _host_names(host, system).items():
+        root = Element("system", {"version": "1"}, 0, [_for_all_jobs(cpu.element) for cpu in system.hosts[key]])
+        gpu = next(gpu for cpu in system.hosts[key] for slot in cpu.all() for gpu in slot.gpus)
+        speed = host.options.nvlink or nvlink_speed(gpu.sm, host.options.speeds)
+        text = "\n".join([*root.lines(), ""])
+        kept[name] = {"text": text, "sm": str(gpu.sm), "nvlink": str(speed or 0), "nets": nets}
+    return kept
+
+
+def _for_all_jobs(element: Element) -> Element:
+    """Return an element without what depends on the job; ranks that share a GPU become one."""
+    attributes = {name: value for name, value in element.attributes.items() if name not in _OF_JOBS}
+    if (speed := attributes.get("link_speed")) is not None:
+        attributes["link_speed"] = in_words_of_nccl(speed)
+    seen: set[str] = set()
+    children = []
+    for each in element.children:
+        if each.tag != "gpu" or each.get("dev") not in seen:
+            children.append(_for_all_jobs(each))
+        seen |= {each.get("dev")} if each.tag == "gpu" else set()
+    return Element(element.tag, attributes, element.line, children)
+
+
+def _with_ranks(found: HostFile, system: System, notes: Notes) -> HostFile:
+    """Return a host in which each GPU that several ranks share is a switch, to which its ranks have links."""
+    slots = [slot for cpus in system.hosts.values() for cpu in cpus for slot in cpu.all() if len(slot.gpus) > 1]
+    shared = {slot.name: slot.gpus for slot in slots}
+    gpus: list[Device] = []
+    switches, links = list(found.switches), list(found.links)
+    for gpu in found.gpus:
+        elements = shared.get(gpu.attributes["busid"])
+        if elements is None:
+            gpus.append(gpu)
+            continue
+        switches.append(Device(gpu.name, {**gpu.attributes, "device": "gpu"}))
+        for number, element in enumerate(elements):
+            rank = Device(f"{gpu.name}-rank{element.rank or number}", {**gpu.attributes, "gpu": element.dev})
+            gpus.append(rank)
+            links += duplex(rank.name, gpu.name, _MEMORY)
+        notes.assume(f"{found.source.where}: ranks that share a GPU exchange {_MEMORY} GB/s, NCCL's figure")
+    return replace(found, gpus=tuple(gpus), switches=tuple(switches), links=tuple(links))
+
+
 def _check(host: _Host, system: System) -> None:
     slots = [slot for cpus in system.hosts.values() for cpu in cpus for slot in cpu.all()]
     if not any(slot.gpus for slot in slots):
@@ -128,7 +185,7 @@ def _prefix(key: str, names: dict[str, str]) -> str:
 
 
 def _gpus_of(system: System, key: str, names: dict[str, str]) -> list[_Gpu]:
-    """Return the GPUs of a host in the order of their numbers; a GPU that several ranks share is one."""
+    """Return the GPUs of a host in the order of their numbers."""
     slots = [slot for cpu in system.hosts[key] for slot in cpu.all() if slot.gpus]
     slots.sort(key=lambda slot: (_number(slot.gpus[0].dev), slot.name))
     used = Counter(slot.gpus[0].dev for slot in slots)
@@ -202,7 +259,7 @@ def _links_to_cpu(host: _Host, tree: PcieTree, gpus: list[_Gpu]) -> Links:
     """Return the links of GPUs to their own CPU over NVLink and NVLink-C2C."""
     links: Links = []
     for gpu in gpus:
-        bandwidth = Fraction(gpu.element.c2c, _C2C_PER_GBPS)
+        bandwidth = Fraction(gpu.element.c2c, C2C_PER_GBPS)
         bandwidth += sum(entry.count * _speed(host, gpu, entry) for entry in gpu.element.links if entry.is_to_cpu)
         if bandwidth:
             links += duplex(gpu.name, tree.cpu_of(gpu.slot), bandwidth)

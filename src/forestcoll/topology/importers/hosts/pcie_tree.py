@@ -26,6 +26,8 @@ _LEAST_MBPS = 10_000
 """What NCCL takes for a NIC that states no speed, in Mb/s."""
 _IMPLAUSIBLE_MBPS = 3_200_000
 _MBPS_PER_GBPS = 8000
+C2C_PER_GBPS = 1000
+"""NVLink-C2C is stated in thousandths of GB/s."""
 
 Links = list[tuple[str, str, Fraction]]
 
@@ -97,10 +99,16 @@ class PcieTree:
         return [nics[card] for card in self._cards]
 
     def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
-        """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both."""
+        """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both.
+
+        A GPU with NVLink-C2C reaches its CPU over that.
+        """
         slot = next(slot for slot, name in self.gpus.items() if name == gpu)
-        ends = [*self._below(card, meeting), *self._below(slot, meeting)]
-        return min((self._uplink(each) for each in ends), default=self._speed(card))
+        speed = min((self._uplink(each) for each in self._below(slot, meeting)), default=None)
+        if speed is not None and (meeting is None or meeting.is_cpu):
+            speed = max(speed, Fraction(slot.gpus[0].c2c, C2C_PER_GBPS))
+        ends = [*(self._uplink(each) for each in self._below(card, meeting)), *([] if speed is None else [speed])]
+        return min(ends, default=self._speed(card))
 
     def _below(self, slot: Slot, top: Slot | None) -> list[Slot]:
         """Return the slots with a link upwards, from `slot` to below `top`."""
@@ -160,10 +168,10 @@ class PcieTree:
     @staticmethod
     def _cpu_link(cpu: Slot) -> Fraction:
         numbers = [
-            int(text) if (text := cpu.cpu.get(name, "")).isdecimal() and len(text) < 9 else 0
+            int(text) if (text := cpu.element.get(name)).isdecimal() and len(text) < 9 else 0
             for name in ("familyid", "modelid")
         ]
-        return cpu_link_speed(cpu.cpu.get("arch", ""), cpu.cpu.get("vendor", ""), *numbers)
+        return cpu_link_speed(cpu.element.get("arch"), cpu.element.get("vendor"), *numbers)
 
     def cpu_of(self, slot: Slot) -> str:
         """Return the name of the CPU above a slot."""
@@ -187,7 +195,7 @@ class PcieTree:
     def _uplink(self, slot: Slot) -> Fraction:
         if self.options.pcie is not None:
             return self.options.pcie
-        rate = pcie_rate(slot.link_speed)
+        rate = pcie_rate(slot.link_speed, self.options.speeds)
         if rate is None:
             self.notes.assume(f"{self.where}: PCIe slots without a known speed run at 8 GT/s, as NCCL assumes")
         return pcie_speed(rate, slot.width, self.options.speeds)
@@ -207,7 +215,9 @@ class PcieTree:
 
     def _nic(self, card: Slot, attached: tuple[tuple[str, Fraction], ...]) -> Nic:
         place: dict[str, object] = {} if card.is_cpu else {"busid": card.name}
-        return Nic(self._name(card), self._speed(card), attached, {"ports": len(card.nets)} | place)
+        devices = sorted(net.dev for net in card.nets)
+        attributes: dict[str, object] = {"ports": len(card.nets), "devices": devices}
+        return Nic(self._name(card), self._speed(card), attached, attributes | place)
 
     def _speed(self, card: Slot) -> Fraction:
         if self.options.nic is not None:

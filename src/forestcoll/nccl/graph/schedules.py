@@ -1,9 +1,10 @@
 """The schedules of NCCL's own graphs: its rings or trees of one box, in all boxes of a network.
 
 The file describes one box, and every box of the network is taken to be like it. The GPUs of a box are those of the
-file in the order of their numbers, and NIC d of the file is the NIC number d of the box, both in the order in which the
-network lists them. A GPU that cannot reach a NIC of its channel through switches of its box uses its own NIC. NCCL
-reaches such a NIC through another GPU (PXN) or a CPU.
+file in the order of their numbers, and NIC d of the file is the NIC of the box with port d, or, if an importer did not
+say which ports a NIC has, the NIC number d of the box. Both are in the order in which the network lists them. A GPU
+that cannot reach a NIC of its channel through switches of its box uses its own NIC. NCCL reaches such a NIC through
+another GPU (PXN) or a CPU.
 
 Between boxes, NCCL joins the last GPU of a channel to the first GPU of the same channel in the next box. If it found
 rings that leave a box by another NIC than they enter (`crossnic="2"`), it exchanges the channels of a pair in every
@@ -11,8 +12,7 @@ second box. Trees are NCCL's double binary tree over the boxes, with a chain of 
 carry equal parts. Source: NCCL 2.30, `src/graph/connect.cc` and `trees.cc`.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
@@ -29,12 +29,12 @@ from forestcoll.algorithms.forests import (
     rings,
 )
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.nccl_tree import Parents, binary_tree, mirrored_tree, numbers_downwards
-from forestcoll.algorithms.ring_orders import Door, nics_of
+from forestcoll.algorithms.nccl_tree import box_trees, numbers_downwards
+from forestcoll.algorithms.ring_orders import Door, nics_of, port_numbers
 from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
-from forestcoll.nccl.graph_file import Channel, Graph, Pattern
+from forestcoll.nccl.graph.file import Channel, Graph, Pattern
 from forestcoll.schedule.trees.value import TreeSchedule
 
 
@@ -52,9 +52,10 @@ def schedule_of_graph(problem: Problem, graph: Graph, where: str) -> tuple[TreeS
     """
     boxes = _boxes(problem, graph, where)
     changed: set[tuple[int, int | None]] = set()
+    numbers = {number for each in graph.channels for number in (each.entry, each.leaving) if number is not None}
 
     def part(each: Problem, *, is_forwards: bool) -> Part:
-        ends = _Ends(each, graph, boxes)
+        ends = Ends(each, numbers, boxes)
         if graph.pattern is Pattern.RING:
             found = rings(each, _rings(graph, boxes, ends, is_forwards=is_forwards))
         else:
@@ -91,16 +92,27 @@ def _boxes(problem: Problem, graph: Graph, where: str) -> tuple[tuple[int, ...],
     return boxes.members
 
 
-class _Ends:
-    """The paths out of boxes and into boxes that the ends of channels use."""
+class Ends:
+    """The paths out of boxes and into boxes that the ends of channels use.
 
-    def __init__(self, problem: Problem, graph: Graph, boxes: Sequence[Sequence[int]]) -> None:
+    Args:
+        problem: the problem.
+        numbers: the numbers of all NICs that the channels name.
+        boxes: the compute nodes of each box.
+
+    Attributes:
+        changed: the ends that use another NIC than the one that is named: the GPU and the number of the NIC.
+    """
+
+    def __init__(self, problem: Problem, numbers: Collection[int], boxes: Sequence[Sequence[int]]) -> None:
         self.crossings = Crossings(problem)
         self.changed: set[tuple[int, int | None]] = set()
         self._nics = [nics_of(problem, box) for box in boxes] if len(boxes) > 1 else []
-        self._numbers = sorted(
-            {number for each in graph.channels for number in (each.entry, each.leaving) if number is not None}
-        )
+        self._places = [
+            {port: place for place, ports in enumerate(port_numbers(problem, nics)) for port in ports}
+            for nics in self._nics
+        ]
+        self._numbers = sorted(numbers)
 
     def departure(self, box: int, gpu: int, number: int | None) -> Path | None:
         """Return the path from a GPU out of its box, over the NIC of that number if the GPU can reach it."""
@@ -116,7 +128,8 @@ class _Ends:
         nics = self._nics[box]
         place = len(nics)
         if number is not None:
-            place = number if self._numbers[-1] < len(nics) else self._numbers.index(number)
+            places = self._places[box]
+            place = places[number] if places.keys() >= set(self._numbers) else self._numbers.index(number)
         door = nics[place].get(gpu) if place < len(nics) else None
         if door is None:
             self.changed.add((gpu, number))
@@ -129,7 +142,7 @@ class _Ends:
         return self.crossings.join(departure, arrival)
 
 
-def _rings(graph: Graph, boxes: Sequence[Sequence[int]], ends: _Ends, *, is_forwards: bool) -> list[Ring]:
+def _rings(graph: Graph, boxes: Sequence[Sequence[int]], ends: Ends, *, is_forwards: bool) -> list[Ring]:
     """Return the rings of a graph.
 
     On the transposed network, they are reversed, so that the data of a reduce-scatter goes around in their direction.
@@ -156,7 +169,7 @@ def _backwards(channel: Channel) -> Channel:
     return Channel(channel.leaving, channel.gpus[::-1], channel.entry)
 
 
-def _around(path: Sequence[tuple[int, Sequence[int], Channel]], ends: _Ends) -> list[Edge]:
+def _around(path: Sequence[tuple[int, Sequence[int], Channel]], ends: Ends) -> list[Edge]:
     """Return the sends of a ring along a channel of each box."""
     orders = [[box[gpu] for gpu in channel.gpus] for _, box, channel in path]
     if len(path) == 1:
@@ -174,12 +187,12 @@ def _around(path: Sequence[tuple[int, Sequence[int], Channel]], ends: _Ends) -> 
     return sends
 
 
-def _trees(graph: Graph, boxes: Sequence[Sequence[int]], ends: _Ends) -> Iterator[LogicalTree]:
+def _trees(graph: Graph, boxes: Sequence[Sequence[int]], ends: Ends) -> Iterator[LogicalTree]:
     """Yield both binary trees over the boxes for each channel of a graph."""
     share = Fraction(1, 2 * len(graph.channels))
     for channel in graph.channels:
         orders = [[box[gpu] for gpu in channel.gpus] for box in boxes]
-        for tree in _binary_trees(len(boxes)):
+        for tree in box_trees(len(boxes)):
             edges: list[Edge] = []
             for box in numbers_downwards(tree.parents):
                 parent = tree.parents[box]
@@ -190,22 +203,6 @@ def _trees(graph: Graph, boxes: Sequence[Sequence[int]], ends: _Ends) -> Iterato
                     edges.append(ends.join(source, departure, ends.arrival(box, target, channel.entry), target))
                 edges += pairwise(orders[box])
             yield LogicalTree(orders[tree.parents.index(None)][0], share, tuple(edges))
-
-
-@dataclass(frozen=True)
-class _BoxTree:
-    """A binary tree over boxes: the parent of each, and whether it is the first child of its parent."""
-
-    parents: Parents
-    is_first_child: tuple[bool, ...]
-
-
-def _binary_trees(size: int) -> tuple[_BoxTree, _BoxTree]:
-    """Return NCCL's two trees. The first child of a number is the one below it, in the numbers of its tree."""
-    one, other = binary_tree(size), mirrored_tree(size)
-    first = tuple(parent is not None and number < parent for number, parent in enumerate(one))
-    numbers = [size - 1 - box if size % 2 == 0 else (box - 1) % size for box in range(size)]
-    return _BoxTree(one, first), _BoxTree(other, tuple(first[number] for number in numbers))
 
 
 def _place_of_sender(pattern: Pattern, size: int, *, is_first: bool) -> int:

@@ -1,0 +1,60 @@
+"""Odd hardware that a network shows: links that are slower or missing where all others of their kind are not."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from forestcoll.base.errors import plural
+from forestcoll.topology import Topology
+from forestcoll.topology.changes import link_name
+from forestcoll.topology.graph.boxes import box_numbers
+from forestcoll.topology.link_classes import LinkClass, link_classes
+
+_MOST_NAMED = 3
+"""The most links of one kind that a sentence names."""
+
+
+def oddities(network: Topology) -> list[str]:
+    """Return what is odd about the links of a network, in sentences without a period.
+
+    Odd is what differs from at least three quarters of the links of one kind, or of the compute nodes.
+
+    Example:
+        >>> from forestcoll import load_topology
+        >>> oddities(load_topology("dgx-a100:boxes=2").degraded("b0/gpu0--ib", to="12.5"))
+        ['1 of 16 links between GPU and switch has 12.5 GB/s, not 25 GB/s: b0/gpu0--ib']
+    """
+    return [*_slow(network), *_missing(network)]
+
+
+def _slow(network: Topology) -> Iterator[str]:
+    kinds: dict[tuple[str, str], list[LinkClass]] = defaultdict(list)
+    for each in link_classes(network):
+        kinds[each.sorts].append(each)
+    unit = network.bandwidth_unit
+    for (one, other), classes in kinds.items():
+        total = sum(len(each.links) for each in classes)
+        usual = max(classes, key=lambda each: len(each.links))
+        for each in classes:
+            if each.bandwidth < usual.bandwidth and 4 * len(usual.links) >= 3 * total:
+                count, names = len(each.links), [link_name(network, ends) for ends in each.links[:_MOST_NAMED]]
+                named = ", ".join([*names, "…"] if count > _MOST_NAMED else names)
+                figures = f"{float(each.bandwidth):g} {unit}, not {float(usual.bandwidth):g} {unit}"
+                has = "has" if count == 1 else "have"
+                yield f"{count} of {total} links between {one} and {other} {has} {figures}: {named}"
+
+
+def _missing(network: Topology) -> Iterator[str]:
+    """Yield the compute nodes that have fewer links inside their box, or to the outside, than almost all others."""
+    inside = box_numbers(network)
+    for where, is_inner in (("inside its box", True), ("out of its box", False)):
+        counts = {
+            node: sum((inside.get(node) == inside.get(end)) is is_inner for end in network.targets[node])
+            for node in network.compute
+            if node in inside
+        }
+        usual, _ = Counter(counts.values()).most_common(1)[0] if counts else (0, 0)
+        odd = [node for node, count in counts.items() if count < usual]
+        if 4 * len(odd) <= len(counts):
+            for node in odd[:_MOST_NAMED]:
+                name = network.nodes[node].id
+                yield f"{name} has {plural(counts[node], 'link')} {where}, and the others have {usual}"

@@ -1,0 +1,53 @@
+"""The files that NCCL reads, from the command line: graph files."""
+
+from pathlib import Path
+
+from cli_run import run_command
+
+from forestcoll import generate, write_schedule
+
+MESH = "hgx-a100-4:boxes=1"
+
+
+def test_graph_files_are_a_file_or_a_folder_and_dumps_of_nccl_lose_their_ranks(tmp_path: Path) -> None:
+    graph, dump, again = (str(tmp_path / name) for name in ("g.xml", "dump.xml", "again.xml"))
+    said = run_command("export", MESH, "--to", "nccl-graph", "-o", graph).out
+    assert "6 channels of 50, together 300 GB/s: the optimum, with the fewest channels" in said
+    differ = ("export", "dgx-h100:boxes=2", "--without", "b1/gpu0--ib", "--to", "nccl-graph", "-o")
+    run_command(*differ, str(tmp_path / "hosts"))
+    assert sorted(path.name for path in (tmp_path / "hosts").iterdir()) == ["b0.xml", "b1.xml"]
+    assert "2 files are written, for hosts that differ" in run_command(*differ, str(tmp_path / "h.xml")).error_line()
+    Path(dump).write_text(Path(graph).read_text().replace('dev="0x3"', 'dev="0x3" rank="3"'))
+    assert "rank of 6 <gpu> is left out" in run_command("export", dump, "--to", "nccl-graph", "-o", again).out
+    assert Path(again).read_text() == Path(graph).read_text()
+    assert "leave them out" in run_command("export", dump, "--to", "nccl-graph", "--method", "bfb").error_line(2)
+    write_schedule(generate(MESH, method="nccl-ring"), tmp_path / "s.json")
+    found = run_command("export", str(tmp_path / "s.json"), "--to", "nccl-graph", "--json").document()
+    assert found["hosts"][0]["rings"]["total"] == "300"
+    for option in ("--bytes", "--snippet"):
+        what = "r.py" if option == "--snippet" else "1M"
+        assert option in run_command("export", MESH, "--to", "nccl-graph", option, what).error_line(2)
+
+
+def test_topology_files_are_a_file_or_a_folder_and_hosts_have_names(tmp_path: Path) -> None:
+    file, hosts = str(tmp_path / "t.xml"), str(tmp_path / "hosts")
+    run_command("topology", "dgx-a100:boxes=2", "--to", "nccl-topo", "-o", file)
+    found = run_command("import", file, file, "--names", "left,right", "--name", "pair", "--json").document()
+    assert (found["topology"], found["boxes"], found["nics"]) == ("pair", 2, 16)
+    network = str(tmp_path / "n.json")
+    run_command("import", file, "--hosts", "3", "-o", network)
+    run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts)
+    assert sorted(path.name for path in Path(hosts).iterdir()) == ["t-0.xml", "t-1.xml"]
+    assert run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts).status == 0
+    assert "the format" not in run_command("topology", network, "-o", file).error_line()
+    assert "<gpu" not in run_command("topology", "dgx-a100", "--to", "nccl-topo-vm").out
+
+
+def test_the_lint_prints_lines_of_topology_files(tmp_path: Path) -> None:
+    file = str(tmp_path / "t.xml")
+    run_command("topology", "dgx-a100:boxes=2", "--to", "nccl-topo", "-o", file)
+    Path(file).write_text(Path(file).read_text().replace("16.0 GT/s PCIe", "16.0 GT/s"))
+    assert f"{file}: line 3: link_speed" in run_command("import", "--lint", file).out
+    [found] = run_command("import", "--lint", file, "--json").document()["files"]
+    assert (found["file"], [each["line"] for each in found["findings"]]) == (file, [3])
+    assert "leave -o out" in run_command("import", "--lint", file, "-o", str(tmp_path / "n.json")).error_line(2)
