@@ -10,13 +10,16 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` installs it")
 
 import torch
+import torch.distributed as dist
 
 from forestcoll import Collective
 from forestcoll.runtime import ReduceOp
+from forestcoll.torch.calls.call import Call
 from forestcoll.torch.slots import graphs
+from forestcoll.torch.slots.choice import why_not
 from forestcoll.torch.slots.graphs import Graphs
 from forestcoll.torch.slots.movement import Movement
-from forestcoll.torch.slots.streams import Cuda, Host
+from forestcoll.torch.slots.streams import Cuda, Host, device_of
 from forestcoll.torch.slots.work import SlotWork
 
 
@@ -38,6 +41,7 @@ class RecordedCuda:
             return event
 
         return SimpleNamespace(
+            device="cuda:0",
             wait_stream=lambda _: self.note("own waits for present"),
             record_event=record,
             synchronize=lambda: self.note("synchronize own"),
@@ -54,6 +58,9 @@ class RecordedCuda:
         self.note("begin own")
         yield
         self.note("end own")
+
+    def is_current_stream_capturing(self) -> bool:
+        return True
 
     def CUDAGraph(self) -> Any:  # noqa: N802
         return SimpleNamespace(replay=lambda: self.note("replay"))
@@ -88,6 +95,68 @@ def test_all_work_is_on_an_own_stream_between_two_events(recorded: RecordedCuda)
         "memory is kept for own",
         "present waits for the end",
     ]
+
+
+def test_a_future_is_set_on_the_own_stream(recorded: RecordedCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    def future(devices: list[Any]) -> Any:
+        assert len(devices) == 1
+        return SimpleNamespace(set_result=lambda outputs: recorded.note(f"set {outputs}"))
+
+    monkeypatch.setattr(torch.futures, "Future", future)
+    work = SlotWork(Cuda().issue([], lambda: None), [1])
+    recorded.calls.clear()
+    work.get_future()
+    work.synchronize()
+    assert recorded.calls == ["begin own", "set [1]", "end own", "present waits for the end"]
+    assert work.result() == [1]
+    assert not work.is_success()
+
+
+def test_a_new_group_makes_its_communicator_by_an_allreduce(
+    recorded: RecordedCuda, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "zeros", lambda count, device: f"{count} on {device}")
+
+    def allreduce(tensors: list[Any]) -> Any:
+        recorded.note(f"allreduce of {tensors[0]}")
+        return SimpleNamespace(wait=lambda: recorded.note("wait"))
+
+    group: Any = SimpleNamespace(allreduce=allreduce)
+    Cuda().open(group)
+    assert recorded.calls == ["allreduce of 1 on cuda", "wait"]
+    assert Cuda().is_captured()
+    assert isinstance(device_of("cuda"), Cuda)
+
+
+def test_types_that_nccl_does_not_have_are_left_to_it() -> None:
+    tensor: Any = SimpleNamespace(
+        device=torch.device("cuda"),
+        dtype=torch.int16,
+        layout=torch.strided,
+        is_quantized=False,
+        is_conj=lambda: False,
+        is_neg=lambda: False,
+    )
+    call = Call("broadcast", Collective.BROADCAST, [tensor], 8, root=0)
+    assert why_not(call, "cuda") == "NCCL has no elements of torch.int16"
+    on_cpu = Call("broadcast", Collective.BROADCAST, [torch.zeros(1)], 4, root=0)
+    assert why_not(on_cpu, "cuda") == "a tensor is on cpu"
+    conjugated = Call("broadcast", Collective.BROADCAST, [torch.zeros(1, dtype=torch.complex64).conj()], 8, root=0)
+    assert why_not(conjugated, "cpu") == "a tensor is not a plain dense one"
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "reason"),
+    [
+        (dist.ReduceOp.AVG, torch.int32, "slots have no average of elements of torch.int32"),
+        (dist.ReduceOp.SUM, torch.float8_e4m3fn, "slots do not add up elements of torch.float8_e4m3fn"),
+        (dist.ReduceOp.BXOR, torch.int32, "slots do not have this reduction"),
+        (dist.ReduceOp.MAX, torch.bfloat16, None),
+    ],
+)
+def test_reductions_that_slots_do_not_have(op: Any, dtype: torch.dtype, reason: str | None) -> None:
+    call = Call("all_reduce", Collective.ALLREDUCE, [torch.zeros(1, dtype=dtype)], 8, op=dist.ReduceOp(op))
+    assert why_not(call, "cpu") == reason
 
 
 def test_messages_of_a_slot_are_one_group_of_nccl(recorded: RecordedCuda) -> None:

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` installs it")
 
 from forestcoll import Collective, InputError, generate, load_topology
+from forestcoll.measurement.bench.cuda import CudaRequest, measure_ways
 from forestcoll.runtime import plan_of
 from forestcoll.torch.slots.boxes import EqualBoxes, boxes_of, check_hosts, equal_boxes
 from forestcoll.torch.slots.two_level import STAGES, require_forest
@@ -63,3 +64,10 @@ def test_a_host_with_ranks_of_two_boxes_needs_both_of_them() -> None:
     assert "ranks 0, 1 are one box of the topology, but run on hosts a, b, and rank 2 of another box on a" in refusal(
         check_hosts, boxes, "abab"
     )
+
+
+def test_bench_of_cuda_tensors_needs_a_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RANK", raising=False)
+    monkeypatch.setenv("FORESTCOLL_CUDA_DEVICE", "cpu")
+    request = CudaRequest("ring:nodes=2", (4096,))
+    assert "--cuda runs on several ranks of torch; start it by 'torchrun" in refusal(measure_ways, request, print)

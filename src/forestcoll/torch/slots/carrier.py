@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
+from forestcoll.base.errors import InternalError
 from forestcoll.runtime import Plan, ReduceOp
 from forestcoll.torch.calls.elements import Reduction
 from forestcoll.torch.calls.operations import Counts
@@ -65,8 +66,8 @@ class SlotCarrier:
         self._run(out, source, counts)
 
     def all_to_all(self, out: torch.Tensor, source: torch.Tensor) -> None:
-        """Not here: `Slots.choose` leaves it to the inner group."""
-        raise NotImplementedError
+        """Raise an error: `Slots.choose` leaves it to the inner group."""
+        raise InternalError(f"slots have no all-to-all, of {source.numel()} elements to {out.numel()}")
 
     def reduce_scatter(self, out: torch.Tensor, source: torch.Tensor, counts: Counts, reduction: Reduction) -> None:
         """As `Carrier.reduce_scatter`."""

@@ -121,7 +121,7 @@ class Slots:
         Raises:
             CommunicationError: ranks do not come together.
         """
-        reason = _why_not(call, self.place.device)
+        reason = why_not(call, self.place.device)
         if reason is not None or call.collective is None or call.collective.is_personalised:
             return None, "", reason or f"there are no slots for {call.operation}"
         kind, chunks = self._wanted(call, call.collective)
@@ -301,7 +301,7 @@ def _small_call(carrier: SlotCarrier, whole: torch.Tensor, part: torch.Tensor) -
         carrier.reduce_scatter(part, whole, None, reduction)
 
 
-def _why_not(call: Call, device: str) -> str | None:
+def why_not(call: Call, device: str) -> str | None:
     """Return why no slots can run the call; None if some may."""
     for tensor in call.tensors:
         if tensor.device.type != device:
