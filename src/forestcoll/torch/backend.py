@@ -225,7 +225,12 @@ def install(member: BackendGroup, network: RankedTopology, agreement: Agreement)
     whole = topology is network.topology
     tables = [Path(path) for path in options.tuning or ()] if whole else []
     engines = Engines(seat, topology, agreement, tables)
-    group.use(engines, slots=_slots(member, seat, topology, agreement))
+    try:
+        slots = _slots(member, seat, topology, agreement)
+    except BaseException:
+        engines.close(0.0)
+        raise
+    group.use(engines, slots=slots)
 
 
 def _slots(member: BackendGroup, seat: Seat, topology: Topology, agreement: Agreement) -> Slots | None:
