@@ -8,7 +8,7 @@ from cli_run import run_command
 from forestcoll.base import file_kinds
 from forestcoll.demand.groups import pieces
 from forestcoll.design.workloads import profile
-from forestcoll.runtime import tuning
+from forestcoll.runtime import cuda_table, tuning
 from forestcoll.schedule import files as schedules
 from forestcoll.simulation import costs
 from forestcoll.topology import files as topologies
@@ -38,6 +38,7 @@ def test_every_format_of_a_file_has_a_kind() -> None:
         *schedules.FORMATS,
         topologies.FORMAT,
         tuning.FORMAT,
+        cuda_table.FORMAT,
         failover.FORMAT,
         profile.PROFILE_FORMAT,
         costs.FORMAT,

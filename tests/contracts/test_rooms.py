@@ -27,7 +27,8 @@ ARROWS = {
     "comparison": "nccl algorithms simulation verification programs solver schedule demand topology base",
     # the cause of a measurement is a change after which it would be normal for NCCL
     "what_if": "nccl verification solver schedule demand topology kernels base",
-    "measurement": "nccl runtime algorithms simulation verification schedule demand topology base",
+    # ways of CUDA tensors are measured by the torch backend
+    "measurement": "nccl torch runtime algorithms simulation verification schedule demand topology base",
     "tuning": "runtime algorithms simulation verification programs solver schedule demand topology base",
     "design": "algorithms verification solver schedule demand topology base",
     "torch": "runtime algorithms verification schedule demand topology base",

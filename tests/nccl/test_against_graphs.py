@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from forestcoll.nccl.graph.schedules import schedule_of_graph
-
 from forestcoll import Comparison, Topology, TopologyBuilder, compare, load_topology
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.graph.file import GraphFile, Pattern, graphs_text, read_graphs
+from forestcoll.nccl.graph.schedules import schedule_of_graph
 from forestcoll.topology.importers.source import Source
 from networks import rails
 from refusal import refusal

@@ -29,7 +29,7 @@ def group(backend: str, size: int) -> Iterator[int]:
         dist.init_process_group("gloo", timeout=timedelta(seconds=20))
         os.environ["MASTER_PORT"] = os.environ["SECOND_PORT"]
     else:
-        start(f"ring:nodes={size}")
+        start(os.environ.get("TEST_TOPOLOGY", f"ring:nodes={size}"))
     yield int(dist.get_rank())
     dist.destroy_process_group()
 

@@ -45,6 +45,9 @@ def test_options_win_over_the_environment() -> None:
         "FORESTCOLL_PACING": "0",
         "FORESTCOLL_INTERFACE": "lo",
         "FORESTCOLL_SECRET": "known",
+        "FORESTCOLL_CUDA": "auto",
+        "FORESTCOLL_CUDA_TABLE": "table.json",
+        "FORESTCOLL_CUDA_DEVICE": "cpu",
     }
     options = completed(Options(topology="hypercube:dim=2", cache="/c"), environment)
     assert options == Options(
@@ -56,6 +59,9 @@ def test_options_win_over_the_environment() -> None:
         pacing=False,
         cache="/c",
         secret=b"known",
+        cuda="auto",
+        cuda_table="table.json",
+        cuda_device="cpu",
     )
     assert "known" not in repr(options)
 
@@ -68,6 +74,12 @@ def test_options_win_over_the_environment() -> None:
         (None, {"FORESTCOLL_NODES": "0,,1"}, "FORESTCOLL_NODES is '0,,1', with an empty part"),
         (None, {"FORESTCOLL_LINKS": "sw"}, "FORESTCOLL_LINKS is 'sw'; expected a JSON object"),
         (None, {"FORESTCOLL_LINKS": '["sw"]'}, "expected a JSON object"),
+        (Options(cuda="fast"), {}, "cuda is 'fast'; the option cuda, or FORESTCOLL_CUDA, is one of nccl, two-level, "),
+        (
+            None,
+            {"FORESTCOLL_CUDA_DEVICE": "xpu"},
+            "cuda_device is 'xpu'; .* is one of cuda, cpu",
+        ),
         ({"topology": "ring:nodes=4"}, {}, "pg_options is of type dict; pass forestcoll.torch.Options"),
     ],
 )

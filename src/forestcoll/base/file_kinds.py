@@ -28,6 +28,7 @@ FAILOVER = FileKind("the manifest of a failover set", "name one of the schedules
 PROFILE = FileKind("a profile of a model", "use it as in 'forestcoll train-time FILE TOPOLOGY'")
 COSTS = FileKind("a file of costs", "use it as in 'forestcoll simulate SCHEDULE --costs FILE'")
 MEASUREMENTS = FileKind("a file of measurements", "use it as in 'forestcoll import FILE -o NETWORK'")
+CUDA_TABLE = FileKind("a table for CUDA tensors", "use it as in 'FORESTCOLL_CUDA=auto FORESTCOLL_CUDA_TABLE=FILE'")
 PIECES = FileKind("a file of pieces", "use it as in 'forestcoll generate TOPOLOGY --demand FILE'")
 
 _BY_FORMAT = {
@@ -43,6 +44,7 @@ _BY_FORMAT = {
     "forestcoll.costs/1": COSTS,
     "forestcoll.measurements/1": MEASUREMENTS,
     "forestcoll.demand/1": PIECES,
+    "forestcoll.cuda/1": CUDA_TABLE,
 }
 """The kinds of JSON files by their mark "format"."""
 

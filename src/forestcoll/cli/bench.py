@@ -13,11 +13,12 @@ from forestcoll.cli.options import (
     named_network,
     ranks_option,
 )
-from forestcoll.cli.types import DataSize, ElementTypes, FileName, IntegerFrom, Reductions, TopologySpec
+from forestcoll.cli.types import DataSize, ElementTypes, FileName, FirstRankFile, IntegerFrom, Reductions, TopologySpec
 from forestcoll.demand.collective import Collective
 
 if TYPE_CHECKING:
     from forestcoll.measurement.bench import BenchReport, BenchRow
+    from forestcoll.runtime.cuda_table import MeasuredSize
     from forestcoll.schedule.schedule import Schedule
 
 
@@ -94,6 +95,17 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
 )
 @_count_option("--library-iters", least=1, default=5, text="Its runs.")
 @click.option("--in-place/--no-in-place", default=True, show_default=True, help="Whether to measure in place, too.")
+@click.option(
+    "--cuda",
+    is_flag=True,
+    help="Measure collectives on CUDA tensors by torch: NCCL's own, two levels and slots. Needs torchrun and GPUs.",
+)
+@click.option(
+    "--write-table",
+    type=FirstRankFile(".json"),
+    metavar="FILE",
+    help="With --cuda, write what was measured, for FORESTCOLL_CUDA=auto.",
+)
 @json_option
 @click.pass_context
 def command(
@@ -116,6 +128,8 @@ def command(
     library: str,
     library_iters: int,
     in_place: bool,
+    cuda: bool,
+    write_table: Path | None,
     as_json: bool,
 ) -> None:
     """Measure a collective next to its bound.
@@ -128,6 +142,9 @@ def command(
     FORESTCOLL_PACING=1 says that the bandwidths of the network are the real ones, so that connections keep to the
     schedule's rates. FORESTCOLL_INTERFACE is the address of this process, FORESTCOLL_SECRET what all processes must
     know to join, and FORESTCOLL_TIMEOUT how many seconds to wait for another process at most (120).
+
+    With --cuda, the collectives allgather, reduce-scatter and allreduce run on CUDA tensors by all ways that the torch
+    backend has, as an experiment. Of the other options, it takes those of sizes, --iters and --topology.
     """
     from forestcoll.measurement.bench import BenchRequest, Listener, bench
     from forestcoll.measurement.bench.request import elements_named, ops_named, sizes_between
@@ -139,6 +156,11 @@ def command(
     if topology is None and not schedules:
         raise click.UsageError("no network; give --topology, --schedule, or FORESTCOLL_TOPOLOGY in the environment")
     sizes = sizes_between(minbytes, maxbytes, stepfactor, stepbytes)
+    if cuda:
+        is_right = _measure_cuda(topology, sizes, iters, write_table, as_json=as_json)
+        context.exit(0 if is_right else 1)
+    if write_table is not None:
+        raise click.UsageError("--write-table needs --cuda")
     request = BenchRequest(
         sizes,
         elements_named(datatype),
@@ -188,3 +210,30 @@ def _optimal(topology: str, collective: str, root: int, ranks: str | None) -> "S
         raise InputError(f"bench: root is {root}; {network.name} has {most + 1} compute nodes, so use 0 to {most}")
     rooted: Schedule = generate(network, Demand(collective, ranks, network.nodes[network.compute[root]].id))
     return rooted
+
+
+def _measure_cuda(
+    topology: str | None, sizes: tuple[int, ...], iters: int, file: Path | None, *, as_json: bool
+) -> bool:
+    """Measure the ways of CUDA tensors, and return on all ranks whether all elements were right."""
+    from forestcoll.base.exact import json_text
+    from forestcoll.base.files import write_text
+    from forestcoll.measurement.bench.cuda import CudaRequest, measure_ways
+    from forestcoll.presentation.printing import print_json, print_lines
+    from forestcoll.presentation.results.measurements.cuda import cuda_row_lines, cuda_title_lines
+
+    if topology is None:
+        raise click.UsageError("no network; give --topology, or FORESTCOLL_TOPOLOGY in the environment")
+    titles = iter(() if as_json else cuda_title_lines(named_network(topology, connected=True).bandwidth_unit))
+
+    def show(row: "MeasuredSize") -> None:
+        if not as_json:
+            print_lines([*titles, *cuda_row_lines(row)])
+
+    request = CudaRequest(topology, sizes, iterations=iters)
+    table, is_right = measure_ways(request, show)
+    if table is not None and as_json:
+        print_json(table.to_document())
+    if table is not None and file is not None:
+        write_text(file, [json_text(table.to_document(), indent=1), "\n"])
+    return is_right

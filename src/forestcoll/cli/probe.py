@@ -1,15 +1,13 @@
 """`forestcoll probe`: measures a cluster by sends between its ranks, and writes the measurements."""
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
 from forestcoll.cli.options import json_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import SIZES, IntegerFrom, MessageSizes, OutputFile
+from forestcoll.cli.types import SIZES, FirstRankFile, IntegerFrom, MessageSizes
 
 
 class _Stages(TerminalProgress):
@@ -22,19 +20,12 @@ class _Stages(TerminalProgress):
             click.echo(f"forestcoll: {stage}", err=True)
 
 
-class _FirstRankFile(OutputFile):
-    """A file that only rank 0 writes; the folders of other hosts do not matter."""
-
-    def check(self, path: Path, values: Mapping[str, Any]) -> None:
-        """Leave the check to rank 0."""
-
-
 @click.command("probe")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    type=_FirstRankFile(".json"),
+    type=FirstRankFile(".json"),
     required=True,
     help="The file to write, compressed by gzip if the name ends in .gz.",
 )

@@ -162,6 +162,13 @@ class OutputFile(FileName):
         check_writable(path)
 
 
+class FirstRankFile(OutputFile):
+    """A file that only rank 0 writes; the folders of other hosts do not matter."""
+
+    def check(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Leave the check to rank 0."""
+
+
 class NetworkFile(OutputFile):
     """A network in the format of `--to` or, without this option, in any format that networks are written in."""
 

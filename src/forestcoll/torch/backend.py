@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
+import torch
 import torch.distributed as dist
 
 from forestcoll.base.errors import ForestcollError, InputError
@@ -20,13 +21,14 @@ from forestcoll.runtime.torch_store import TorchStore
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.torch.addresses import address_of
-from forestcoll.torch.calls.inner import inner_group
+from forestcoll.torch.calls.inner import Meeting, inner_group
 from forestcoll.torch.calls.paths import PathCount, log
 from forestcoll.torch.group import ForestcollProcessGroup
 from forestcoll.torch.network import RankedTopology, misplaced, network_of, rank_map
-from forestcoll.torch.options import Options, cache_folder, completed
+from forestcoll.torch.options import CUDA, CUDA_DEVICES, Options, cache_folder, completed
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.engines import Engines, Seat
+from forestcoll.torch.slots.choice import AUTO, Place, Slots
 
 NAME = "forestcoll"
 
@@ -93,7 +95,7 @@ def create(torch_options: Any, pg_options: Options | None) -> ForestcollProcessG
     if network is None:
         network = agreed_network(agreement, address, partial(_proposed, options, rank, size))
     ranks = list(torch_options.global_ranks_in_group) or list(range(size))
-    inner = inner_group(store, rank, size, timeout, address)
+    inner = inner_group(Meeting(store, rank, size, timeout, address))
     group = ForestcollProcessGroup(torch_options.group_id, ranks, inner)
     member = BackendGroup(group, options, store, timeout.total_seconds())
     try:
@@ -222,7 +224,26 @@ def install(member: BackendGroup, network: RankedTopology, agreement: Agreement)
     )
     whole = topology is network.topology
     tables = [Path(path) for path in options.tuning or ()] if whole else []
-    group.use(Engines(seat, topology, agreement, tables))
+    engines = Engines(seat, topology, agreement, tables)
+    try:
+        slots = _slots(member, seat, topology, agreement)
+    except BaseException:
+        engines.close(0.0)
+        raise
+    group.use(engines, slots=slots)
+
+
+def _slots(member: BackendGroup, seat: Seat, topology: Topology, agreement: Agreement) -> Slots | None:
+    """Return what moves CUDA tensors, as rank 0 has chosen; None for the inner group."""
+    options = member.options
+    mine = f"{options.cuda or CUDA[0]} {options.cuda_device or CUDA_DEVICES[0]}"
+    cuda, device = agreement.share("cuda", mine.encode).decode().split()
+    is_whole = member.network is not None and topology is member.network.topology
+    if cuda == CUDA[0] or (cuda == AUTO and not is_whole) or (device == "cuda" and not torch.cuda.is_available()):
+        return None
+    store = dist.PrefixStore(f"{_prefix(member.generation)}slots/", member.store)
+    table = None if options.cuda_table is None else Path(options.cuda_table)
+    return Slots(Place(cuda, table, device, store, seat), topology, agreement)
 
 
 def _links_in(topology: Topology, network: RankedTopology, options: Options) -> dict[NodeId, str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
@@ -12,15 +11,18 @@ from torch.distributed import distributed_c10d as c10d
 
 from forestcoll.base.errors import CommunicationError, ForestcollError
 from forestcoll.demand.collective import Collective
-from forestcoll.runtime import Communicator, ReduceOp
+from forestcoll.runtime import ReduceOp
 from forestcoll.torch.calls import operations
+from forestcoll.torch.calls.call import Call
 from forestcoll.torch.calls.elements import Reduction, reduction_of, why_not_moved, why_not_reduced
 from forestcoll.torch.calls.graphs import not_compiled
 from forestcoll.torch.calls.inner import Inner, method
-from forestcoll.torch.calls.operations import Started
+from forestcoll.torch.calls.operations import Carrier, EngineCarrier, Started, counts_of
 from forestcoll.torch.calls.paths import ENGINE, PathCounter
 from forestcoll.torch.calls.work import EngineWork, JoinedWork
 from forestcoll.torch.schedules.engines import Engine, Engines
+from forestcoll.torch.slots.choice import Slots
+from forestcoll.torch.slots.work import SlotWork
 
 _SUM: Reduction = (ReduceOp.SUM, 1.0)
 _GRACE = 2.0
@@ -30,27 +32,6 @@ _LITTLE_GRACE = 0.1
 """The same where nothing waits to be received, or the group has failed."""
 
 Tensors = Sequence[torch.Tensor]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What was called.
-
-    Attributes:
-        operation: its name in torch.
-        collective: what the engine would do; None if it has nothing for it.
-        tensors: all tensors of the call.
-        size: the bytes of all data, M of the collective.
-        root: the rank of the root, where the collective has one.
-        op: torch's reduction, where data are reduced.
-    """
-
-    operation: str
-    collective: Collective | None
-    tensors: Tensors
-    size: int
-    root: int | None = None
-    op: dist.ReduceOp | None = None
 
 
 @not_compiled
@@ -69,6 +50,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         self.ranks, self.counter = tuple(ranks), PathCounter(name)
         self._name, self._inner, self._inner_names = name, inner.group, inner.names
         self._engines: Engines | None = None
+        self._slots: Slots | None = None
         self._reason, self._failure, self._is_closed = "the group has no engine", "", False
         self._lock, self._hooks = RLock(), list[Callable[[], None]]()
 
@@ -80,6 +62,11 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._engines
 
     @property
+    def slots(self) -> Slots | None:
+        """What moves CUDA tensors; None if NCCL has them."""
+        return self._slots
+
+    @property
     def name_in_torch(self) -> str:
         """The name that torch gave the group; `0` is the default group's."""
         return self._name
@@ -88,19 +75,27 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         """Call `hook` when the group is destroyed."""
         self._hooks.append(hook)
 
-    def use(self, engines: Engines | None, reason: str = "") -> None:
-        """Run schedules by `engines` from now on; without any, `reason` says why. All ranks have called `finish`."""
+    def use(self, engines: Engines | None, reason: str = "", slots: Slots | None = None) -> None:
+        """Run schedules by `engines` from now on; without any, `reason` says why. All ranks have called `finish`.
+
+        `slots` choose the path of tensors on their type of device; without any, the inner group has them.
+        """
         with self._lock:
-            old = self._engines
+            old, old_slots = self._engines, self._slots
             self._engines, self._reason, self._failure = engines, reason, ""
+            self._slots = slots
         if old is not None:
             old.close(_LITTLE_GRACE)
+        if old_slots is not None:
+            old_slots.close()
 
     def finish(self) -> None:
-        """Wait until all operations of the engine have ended, well or not."""
+        """Wait until all operations of the engine and of slots have ended, well or not."""
         if self._engines is not None:
             with suppress(CommunicationError):
                 self._engines.finish()
+        if self._slots is not None:
+            self._slots.device.finish()
 
     def getBackendName(self) -> str:  # noqa: N802 (torch's name)
         """Return the name of the backend."""
@@ -127,6 +122,9 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         engines, self._engines = self._engines, None
         if engines is not None:
             engines.close(grace)
+        slots, self._slots = self._slots, None
+        if slots is not None:
+            slots.close(abort=not grace)
         hooks, self._hooks = self._hooks, []
         for hook in hooks:
             hook()
@@ -140,7 +138,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._run(
             call,
             [tensor],
-            lambda group, reduction: operations.allreduce(group, tensor, reduction),
+            lambda carrier, reduction: operations.allreduce(carrier, tensor, reduction),
             lambda: self._inner.allreduce([tensor], opts),
         )
 
@@ -157,7 +155,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._run(
             call,
             [tensor],
-            lambda group, _: operations.broadcast(group, tensor, opts.rootRank),
+            lambda carrier, _: operations.broadcast(carrier, tensor, opts.rootRank),
             lambda: self._inner.broadcast([tensor], opts),
         )
 
@@ -168,7 +166,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._run(
             call,
             [tensor],
-            lambda group, reduction: operations.reduce(group, tensor, opts.rootRank, reduction),
+            lambda carrier, reduction: operations.reduce(carrier, tensor, opts.rootRank, reduction),
             lambda: self._inner.reduce([tensor], opts),
         )
 
@@ -177,11 +175,12 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         (source,), opts = _listed(inputs), _options(c10d.AllgatherOptions, opts)
         listed = outputs if isinstance(outputs[0], torch.Tensor) else outputs[0]
         self._check_list("all_gather", listed, source)
-        call = Call("all_gather", Collective.ALLGATHER, [*listed, source], _bytes(*listed))
+        counts = counts_of(listed)
+        call = Call("all_gather", Collective.ALLGATHER, [*listed, source], _bytes(*listed), counts=counts)
         return self._run(
             call,
             listed,
-            lambda group, _: operations.allgather_list(group, listed, source),
+            lambda carrier, _: operations.allgather_list(carrier, listed, source),
             lambda: self._inner.allgather([listed], [source], opts),
         )
 
@@ -193,7 +192,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._run(
             call,
             [output],
-            lambda group, _: operations.allgather(group, output, source),
+            lambda carrier, _: operations.allgather(carrier, output, source),
             lambda: method(self._inner, "all_gather_single")(output, source, opts),
         )
 
@@ -219,11 +218,14 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         (output,), opts = _listed(outputs), _options(c10d.ReduceScatterOptions, opts)
         listed = inputs if isinstance(inputs[0], torch.Tensor) else inputs[0]
         self._check_list("reduce_scatter", listed, output)
-        call = Call("reduce_scatter", Collective.REDUCE_SCATTER, [*listed, output], _bytes(*listed), op=opts.reduceOp)
+        tensors, counts = [*listed, output], counts_of(listed)
+        call = Call(
+            "reduce_scatter", Collective.REDUCE_SCATTER, tensors, _bytes(*listed), op=opts.reduceOp, counts=counts
+        )
         return self._run(
             call,
             [output],
-            lambda group, reduction: operations.reduce_scatter_list(group, output, listed, reduction),
+            lambda carrier, reduction: operations.reduce_scatter_list(carrier, output, listed, reduction),
             lambda: self._inner.reduce_scatter([output], [listed], opts),
         )
 
@@ -237,7 +239,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._run(
             call,
             [output],
-            lambda group, reduction: operations.reduce_scatter(group, output, source, reduction),
+            lambda carrier, reduction: operations.reduce_scatter(carrier, output, source, reduction),
             lambda: method(self._inner, "reduce_scatter_single")(output, source, opts),
         )
 
@@ -272,7 +274,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
             return self._without(name, source, None, inner, "sizes are given, which other ranks do not know")
         self._check_parts(name, output, source)
         call = Call(name, Collective.ALL_TO_ALL, [output, source], _bytes(source))
-        return self._run(call, [output], lambda group, _: operations.all_to_all(group, output, source), inner)
+        return self._run(call, [output], lambda carrier, _: operations.all_to_all(carrier, output, source), inner)
 
     alltoall_base = all_to_all_single
 
@@ -288,7 +290,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         return self._run(
             call,
             [token],
-            lambda group, reduction: operations.allreduce(group, token, reduction),
+            lambda carrier, reduction: operations.allreduce(carrier, token, reduction),
             lambda: self._inner.barrier(opts),
         )
 
@@ -327,19 +329,45 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         self,
         call: Call,
         outputs: Tensors,
-        start: Callable[[Communicator, Reduction], Started],
+        start: Callable[[Carrier, Reduction], Started],
         inner: Callable[[], dist.Work],
     ) -> dist.Work:
         with self._lock:
             self._check_alive()
+            if self._slots is not None and self._slots.serves(call):
+                return self._by_slots(self._slots, call, outputs, start, inner)
             engine, reason = self._engine_for(call)
             if engine is None:
                 return self._other(call.operation, reason, inner, call.tensors, call.size)
             self.counter.add(call.operation, ENGINE, reason, call.size)
             reduction = _SUM if call.op is None else reduction_of(call.op)
-            started = start(engine.communicator, reduction or _SUM)
+            started = start(EngineCarrier(engine.communicator), reduction or _SUM)
             engine.note(started.work)
         return EngineWork(started.work, outputs, started.completion, self._failed, engine.completer)
+
+    def _by_slots(
+        self,
+        slots: Slots,
+        call: Call,
+        outputs: Tensors,
+        start: Callable[[Carrier, Reduction], Started],
+        inner: Callable[[], dist.Work],
+    ) -> dist.Work:
+        try:
+            carrier, path, reason = slots.choose(call)
+            if carrier is None:
+                return self._other(call.operation, reason, inner, call.tensors, call.size)
+            self.counter.add(call.operation, path, reason, call.size)
+            reduction = _SUM if call.op is None else reduction_of(call.op)
+
+            def run() -> None:
+                started = start(carrier, reduction or _SUM)
+                if started.completion is not None:
+                    started.completion()
+
+            return SlotWork(slots.device.issue(call.tensors, run), outputs)
+        except CommunicationError as error:
+            raise self._failed(error) from None
 
     def _engine_for(self, call: Call) -> tuple[Engine | None, str]:
         """Return what runs the operation and its name, or None and why nothing does."""

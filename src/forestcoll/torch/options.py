@@ -28,8 +28,17 @@ VARIABLES = {
     "pacing": PACING,
     "cache": "FORESTCOLL_CACHE",
     "secret": SECRET,
+    "cuda": "FORESTCOLL_CUDA",
+    "cuda_table": "FORESTCOLL_CUDA_TABLE",
+    "cuda_device": "FORESTCOLL_CUDA_DEVICE",
 }
 """The environment variable of each option."""
+
+CUDA = ("nccl", "two-level", "slots", "auto")
+"""The values of the option `cuda`; the first is the default."""
+
+CUDA_DEVICES = ("cuda", "cpu")
+"""The values of the option `cuda_device`; the first is the default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,13 @@ class Options:
             Environment: `FORESTCOLL_CACHE`.
         secret: what all ranks must know to connect to each other; None for one that rank 0 draws and puts into torch's
             store, where everybody who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
+        cuda: what runs collectives on CUDA tensors: `nccl`, which is the default, or, as an experiment, `two-level`,
+            `slots`, or `auto` for the fastest in a table. Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
+        cuda_table: the table for `auto`, a file of `forestcoll bench --cuda --write-table`; rank 0 reads it.
+            Environment: `FORESTCOLL_CUDA_TABLE`.
+        cuda_device: the type of device that `cuda` is about: `cuda`, which is the default, or, for tests, `cpu`: what
+            would run on CUDA tensors over NCCL then runs on CPU tensors over gloo. Environment:
+            `FORESTCOLL_CUDA_DEVICE`.
     """
 
     topology: TopologyLike | None = None
@@ -66,6 +82,9 @@ class Options:
     pacing: bool | None = None
     cache: str | os.PathLike[str] | None = None
     secret: bytes | None = field(default=None, repr=False)
+    cuda: str | None = None
+    cuda_table: str | os.PathLike[str] | None = None
+    cuda_device: str | None = None
 
 
 def completed(options: Options | None, environment: Mapping[str, str] = os.environ) -> Options:
@@ -94,7 +113,10 @@ def completed(options: Options | None, environment: Mapping[str, str] = os.envir
         text = environment.get(VARIABLES[each.name], "")
         if getattr(options, each.name) is None and text:
             found[each.name] = readers.get(each.name, str)(text)
-    return replace(options, **found)  # type: ignore[arg-type]  # each reader returns what its option takes
+    chosen = replace(options, **found)  # type: ignore[arg-type]  # each reader returns what its option takes
+    _check_choice("cuda", chosen.cuda, CUDA)
+    _check_choice("cuda_device", chosen.cuda_device, CUDA_DEVICES)
+    return chosen
 
 
 def cache_folder(options: Options, environment: Mapping[str, str] = os.environ) -> Path:
@@ -103,6 +125,12 @@ def cache_folder(options: Options, environment: Mapping[str, str] = os.environ) 
         return Path(options.cache)
     base = environment.get("XDG_CACHE_HOME", "")
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "forestcoll" / "schedules"
+
+
+def _check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
+    if value is not None and value not in known:
+        listed = ", ".join(known)
+        raise InputError(f"{name} is {shown(value)}; the option {name}, or {VARIABLES[name]}, is one of {listed}")
 
 
 def _nodes(text: str) -> tuple[str, ...]:

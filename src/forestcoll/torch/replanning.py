@@ -6,12 +6,14 @@ from dataclasses import replace
 import torch.distributed as dist
 
 from forestcoll.base.errors import InputError
+from forestcoll.runtime.cuda_table import SLOTS
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.backend import BackendGroup, agreed_network, install, member_of, members
 from forestcoll.torch.network import RankedTopology, placed
+from forestcoll.torch.slots.choice import AUTO
 
 
 def replan(
@@ -68,6 +70,7 @@ def _replanned(
     member.group.finish()
     agreement = member.agreement()
     network = agreed_network(agreement, address_of(member.options.interface), propose)
-    member.options = replace(member.options, tuning=None)  # the tables were made for the old network
+    cuda = SLOTS if member.options.cuda == AUTO else member.options.cuda
+    member.options = replace(member.options, tuning=None, cuda=cuda)  # tables were made for the old network
     install(member, network, agreement)
     return network.topology

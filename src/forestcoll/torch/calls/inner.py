@@ -1,7 +1,7 @@
 """The group for what the engine does not do: gloo for CPU tensors, NCCL for CUDA tensors."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -40,7 +40,7 @@ class Inner:
         """Give `group` the same backends: torch looks them up by device, and for operations that only C++ calls."""
         for device, (kind, backend) in self.backends.items():
             group._register_backend(torch.device(device), kind, backend)  # noqa: SLF001 (torch has no other way)
-        group._set_default_backend(_GLOO)  # noqa: SLF001
+        group._set_default_backend(next(iter(self.backends.values()))[0])  # noqa: SLF001
 
 
 def method(group: dist.ProcessGroup, name: str) -> Callable[..., dist.Work]:
@@ -49,26 +49,57 @@ def method(group: dist.ProcessGroup, name: str) -> Callable[..., dist.Work]:
     return found
 
 
-def inner_group(store: dist.Store, rank: int, size: int, timeout: timedelta, address: str) -> Inner:
-    """Return a new inner group.
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How this process meets the others of a group.
 
-    Args:
+    Attributes:
         store: where the backends of all ranks find each other.
-        rank: of the caller.
+        rank: of this process.
         size: how many ranks there are.
         timeout: of the operations.
         address: the address that gloo listens on, unless `GLOO_SOCKET_IFNAME` names interfaces.
     """
-    gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo/", store), rank, size, _gloo_options(timeout, address))
-    gloo._set_sequence_number_for_group()  # noqa: SLF001 (as torch does for its own groups)
-    backends = {"cpu": (_GLOO, gloo)}
-    if torch.cuda.is_available() and dist.is_nccl_available():
-        options = dist.ProcessGroupNCCL.Options()
-        options._timeout = timeout  # noqa: SLF001
-        backends["cuda"] = _NCCL, dist.ProcessGroupNCCL(dist.PrefixStore("nccl/", store), rank, size, options)
-    inner = Inner(dist.ProcessGroup(store, rank, size), backends)
-    inner.serve(inner.group)
+
+    store: dist.Store
+    rank: int
+    size: int
+    timeout: timedelta
+    address: str
+
+
+def inner_group(meeting: Meeting) -> Inner:
+    """Return a new inner group."""
+    has_nccl = torch.cuda.is_available() and dist.is_nccl_available()
+    return _group(meeting, ["cpu", "cuda"] if has_nccl else ["cpu"])
+
+
+def group_for(device: str, meeting: Meeting) -> dist.ProcessGroup:
+    """Return a new group for one type of device; NCCL makes its connections at the first use."""
+    return _group(meeting, [device]).group
+
+
+def _group(meeting: Meeting, devices: Sequence[str]) -> Inner:
+    make = {"cpu": _gloo, "cuda": _nccl}
+    group = dist.ProcessGroup(meeting.store, meeting.rank, meeting.size)
+    inner = Inner(group, {device: make[device](meeting) for device in devices})
+    inner.serve(group)
     return inner
+
+
+def _gloo(meeting: Meeting) -> tuple[Any, Any]:
+    store = dist.PrefixStore("gloo/", meeting.store)
+    options = _gloo_options(meeting.timeout, meeting.address)
+    gloo = dist.ProcessGroupGloo(store, meeting.rank, meeting.size, options)
+    gloo._set_sequence_number_for_group()  # noqa: SLF001 (as torch does for its own groups)
+    return _GLOO, gloo
+
+
+def _nccl(meeting: Meeting) -> tuple[Any, Any]:
+    options = dist.ProcessGroupNCCL.Options()
+    options._timeout = meeting.timeout  # noqa: SLF001
+    store = dist.PrefixStore("nccl/", meeting.store)
+    return _NCCL, dist.ProcessGroupNCCL(store, meeting.rank, meeting.size, options)
 
 
 def _gloo_options(timeout: timedelta, address: str) -> Any:

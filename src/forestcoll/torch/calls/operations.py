@@ -1,7 +1,11 @@
-"""Starts collectives of the engine on the memory of tensors; results go there directly, or by a copy at the end."""
+"""Starts collectives on the memory of tensors; results go there directly, or by a copy at the end.
+
+What moves the memory is a `Carrier`: the engine, or slots of torch's own operations.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 
@@ -10,99 +14,151 @@ from forestcoll.runtime.engine.elements import AnyArray
 from forestcoll.torch.calls.elements import Reduction, array_of
 from forestcoll.torch.calls.work import Completion
 
+Counts = Sequence[int] | None
+"""Of each rank the elements of its part; None if they are equal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Started:
     """An operation in flight.
 
     Attributes:
-        work: the engine's handle.
+        work: the carrier's handle.
         completion: copies the result to where the caller wants it; None if it goes there directly.
     """
 
-    work: Work
+    work: Any
     completion: Completion | None
 
 
-def allreduce(group: Communicator, tensor: torch.Tensor, reduction: Reduction) -> Started:
+class Carrier(Protocol):
+    """Moves the memory of contiguous tensors between the ranks of a group; each method returns a handle."""
+
+    @property
+    def rank(self) -> int:
+        """This rank."""
+
+    def allreduce(self, data: torch.Tensor, reduction: Reduction) -> object:
+        """Combine `data` of all ranks in place."""
+
+    def reduce(self, data: torch.Tensor, root: int, reduction: Reduction) -> object:
+        """Combine `data` of all ranks, in place on the root; other ranks keep theirs."""
+
+    def broadcast(self, data: torch.Tensor, root: int) -> object:
+        """Copy `data` of the root to all ranks."""
+
+    def allgather(self, out: torch.Tensor, source: torch.Tensor, counts: Counts) -> object:
+        """Gather `source` of all ranks in `out`; `counts` are their elements, if they differ."""
+
+    def all_to_all(self, out: torch.Tensor, source: torch.Tensor) -> object:
+        """Exchange equal parts of `source`; they do not overlap with `out`."""
+
+    def reduce_scatter(self, out: torch.Tensor, source: torch.Tensor, counts: Counts, reduction: Reduction) -> object:
+        """Combine `source` of all ranks and leave each with its part in `out`."""
+
+
+class EngineCarrier:
+    """The engine of a communicator, for CPU tensors."""
+
+    def __init__(self, communicator: Communicator) -> None:
+        self._communicator = communicator
+
+    @property
+    def rank(self) -> int:
+        """This rank."""
+        return self._communicator.rank
+
+    def allreduce(self, data: torch.Tensor, reduction: Reduction) -> Work:
+        """As `Carrier.allreduce`."""
+        array, name = array_of(data)
+        return self._communicator.allreduce(array, array, op=reduction[0], factor=reduction[1], dtype=name)
+
+    def reduce(self, data: torch.Tensor, root: int, reduction: Reduction) -> Work:
+        """As `Carrier.reduce`."""
+        array, name = array_of(data)
+        (op, factor), out = reduction, array if self.rank == root else None
+        return self._communicator.reduce(array, out, root=root, op=op, factor=factor, dtype=name)
+
+    def broadcast(self, data: torch.Tensor, root: int) -> Work:
+        """As `Carrier.broadcast`."""
+        array, name = array_of(data)
+        return self._communicator.broadcast(array, root=root, dtype=name)
+
+    def allgather(self, out: torch.Tensor, source: torch.Tensor, counts: Counts) -> Work:
+        """As `Carrier.allgather`."""
+        array, name = array_of(out)
+        sent, _ = array_of(source)
+        return self._communicator.allgather(sent, array, counts=_in_elements(counts, out, array), dtype=name)
+
+    def all_to_all(self, out: torch.Tensor, source: torch.Tensor) -> Work:
+        """As `Carrier.all_to_all`."""
+        array, name = array_of(out)
+        return self._communicator.all_to_all(array_of(source)[0], array, dtype=name)
+
+    def reduce_scatter(self, out: torch.Tensor, source: torch.Tensor, counts: Counts, reduction: Reduction) -> Work:
+        """As `Carrier.reduce_scatter`."""
+        array, name = array_of(out)
+        (op, factor), (whole, _) = reduction, array_of(source)
+        return self._communicator.reduce_scatter(whole, array, op=op, factor=factor, counts=counts, dtype=name)
+
+
+def allreduce(carrier: Carrier, tensor: torch.Tensor, reduction: Reduction) -> Started:
     """Combine the tensors of all ranks in place."""
     memory, completion = _memory_of(tensor)
-    array, name = array_of(memory)
-    return Started(group.allreduce(array, array, op=reduction[0], factor=reduction[1], dtype=name), completion)
+    return Started(carrier.allreduce(memory, reduction), completion)
 
 
-def reduce(group: Communicator, tensor: torch.Tensor, root: int, reduction: Reduction) -> Started:
+def reduce(carrier: Carrier, tensor: torch.Tensor, root: int, reduction: Reduction) -> Started:
     """Combine the tensors of all ranks, in place on the root; other ranks keep theirs."""
     memory, completion = _memory_of(tensor)
-    array, name = array_of(memory)
-    is_root = group.rank == root
-    work = group.reduce(array, array if is_root else None, root=root, op=reduction[0], factor=reduction[1], dtype=name)
-    return Started(work, completion if is_root else None)
+    return Started(carrier.reduce(memory, root, reduction), completion if carrier.rank == root else None)
 
 
-def broadcast(group: Communicator, tensor: torch.Tensor, root: int) -> Started:
+def broadcast(carrier: Carrier, tensor: torch.Tensor, root: int) -> Started:
     """Copy the root's tensor to all ranks."""
     memory, completion = _memory_of(tensor)
-    array, name = array_of(memory)
-    return Started(group.broadcast(array, root=root, dtype=name), None if group.rank == root else completion)
+    return Started(carrier.broadcast(memory, root), None if carrier.rank == root else completion)
 
 
-def allgather(group: Communicator, out: torch.Tensor, source: torch.Tensor) -> Started:
+def allgather(carrier: Carrier, out: torch.Tensor, source: torch.Tensor) -> Started:
     """Gather the tensors of all ranks in `out`, one after the other."""
     memory, completion = _memory_of(out)
-    return Started(_gathered(group, memory, source, None), completion)
+    return Started(carrier.allgather(memory, source.detach().contiguous(), None), completion)
 
 
-def allgather_list(group: Communicator, outputs: Sequence[torch.Tensor], source: torch.Tensor) -> Started:
+def allgather_list(carrier: Carrier, outputs: Sequence[torch.Tensor], source: torch.Tensor) -> Started:
     """Gather the tensors of all ranks, each in its own output; they may have different sizes."""
-    counts = _counts(outputs)
     joined = _joined(outputs)
     memory = joined if joined is not None else source.new_empty(sum(each.numel() for each in outputs))
-    work = _gathered(group, memory, source, counts)
+    work = carrier.allgather(memory, source.detach().contiguous(), counts_of(outputs))
     return Started(work, None if joined is not None else lambda: _copy_parts(memory, outputs))
 
 
-def all_to_all(group: Communicator, out: torch.Tensor, source: torch.Tensor) -> Started:
+def all_to_all(carrier: Carrier, out: torch.Tensor, source: torch.Tensor) -> Started:
     """Exchange equal parts of `source` between all ranks; the parts for this rank go to `out`."""
     memory, completion = _memory_of(out)
     sent = source.detach().contiguous()
     if sent.untyped_storage().data_ptr() == memory.untyped_storage().data_ptr():
-        sent = sent.clone()  # the engine may write a part of the result before it has sent what lies there
-    array, name = array_of(memory)
-    return Started(group.all_to_all(array_of(sent)[0], array, dtype=name), completion)
+        sent = sent.clone()  # a part of the result may be written before what lies there was sent
+    return Started(carrier.all_to_all(memory, sent), completion)
 
 
-def reduce_scatter(group: Communicator, out: torch.Tensor, source: torch.Tensor, reduction: Reduction) -> Started:
+def reduce_scatter(carrier: Carrier, out: torch.Tensor, source: torch.Tensor, reduction: Reduction) -> Started:
     """Combine the tensors of all ranks and leave each rank with its part."""
-    return _scattered(group, out, source, reduction, None)
+    memory, completion = _memory_of(out)
+    return Started(carrier.reduce_scatter(memory, source.detach().contiguous(), None, reduction), completion)
 
 
 def reduce_scatter_list(
-    group: Communicator, out: torch.Tensor, inputs: Sequence[torch.Tensor], reduction: Reduction
+    carrier: Carrier, out: torch.Tensor, inputs: Sequence[torch.Tensor], reduction: Reduction
 ) -> Started:
     """Combine the lists of all ranks; each rank gets its tensor. Tensors of a list may have different sizes."""
-    joined = _joined(inputs)
+    joined, (memory, completion) = _joined(inputs), _memory_of(out)
     source = joined if joined is not None else torch.cat([each.detach().reshape(-1) for each in inputs])
-    return _scattered(group, out, source, reduction, _counts(inputs))
+    return Started(carrier.reduce_scatter(memory, source, counts_of(inputs), reduction), completion)
 
 
-def _gathered(group: Communicator, memory: torch.Tensor, source: torch.Tensor, counts: Sequence[int] | None) -> Work:
-    out, name = array_of(memory)
-    array, _ = array_of(source.detach().contiguous())
-    return group.allgather(array, out, counts=_in_elements(counts, memory, out), dtype=name)
-
-
-def _scattered(
-    group: Communicator, out: torch.Tensor, source: torch.Tensor, reduction: Reduction, counts: Sequence[int] | None
-) -> Started:
-    memory, completion = _memory_of(out)
-    array, _ = array_of(memory)
-    whole, name = array_of(source.detach().contiguous())
-    op, factor = reduction
-    return Started(group.reduce_scatter(whole, array, op=op, factor=factor, counts=counts, dtype=name), completion)
-
-
-def _in_elements(counts: Sequence[int] | None, memory: torch.Tensor, array: AnyArray) -> Sequence[int] | None:
+def _in_elements(counts: Counts, memory: torch.Tensor, array: AnyArray) -> Counts:
     """Return counts in the elements of the array, which are bytes where the engine does not have those of torch."""
     if counts is None or not memory.numel():
         return counts
@@ -121,7 +177,7 @@ def _memory_of(tensor: torch.Tensor) -> tuple[torch.Tensor, Completion | None]:
     return memory, copy_back
 
 
-def _counts(tensors: Sequence[torch.Tensor]) -> list[int] | None:
+def counts_of(tensors: Sequence[torch.Tensor]) -> Counts:
     """Return the sizes of tensors; None if they are alike."""
     counts = [each.numel() for each in tensors]
     return None if len(set(counts)) == 1 else counts

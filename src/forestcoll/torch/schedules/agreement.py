@@ -27,12 +27,12 @@ class Agreement:
     def __init__(self, store: Store, rank: int, size: int, timeout: float) -> None:
         self._store, self.rank, self.size, self._timeout = store, rank, size, timeout
 
-    def report(self, mine: dict[str, object]) -> None:
+    def report(self, mine: dict[str, object], key: str = "report") -> None:
         """Send an object to rank 0, which reads it by `reports`."""
-        self._store.set(f"report/{self.rank}", json.dumps(mine).encode())
+        self._store.set(f"{key}/{self.rank}", json.dumps(mine).encode())
 
-    def reports(self) -> list[dict[str, object]]:
-        """Return, on rank 0, what all ranks reported.
+    def reports(self, key: str = "report") -> list[dict[str, object]]:
+        """Return, on rank 0, what all ranks reported under `key`.
 
         Raises:
             CommunicationError: a rank did not come in time.
@@ -41,7 +41,7 @@ class Agreement:
         found = []
         for rank in range(self.size):
             try:
-                text = self._store.get(f"report/{rank}", until - time.monotonic())
+                text = self._store.get(f"{key}/{rank}", until - time.monotonic())
             except CommunicationError:
                 raise CommunicationError(
                     f"rank {rank} did not come within {self._timeout:g} s; start all {self.size} ranks"

@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 from forestcoll.algorithms.generate import generate
@@ -19,27 +20,34 @@ from forestcoll.topology.hashing import topology_hash
 from forestcoll.verification import verify
 from forestcoll.verification.reading import verified_from_document
 
+Maker = Callable[[Topology, Demand], Schedule]
+
 _log = logging.getLogger("forestcoll.torch")
 
 
-def schedule_of(topology: Topology, collective: Collective, root: int | None, folder: Path) -> Schedule:
-    """Return the optimal schedule, from the cache in `folder` if it has a right one, and put it there if not.
+def schedule_of(
+    topology: Topology, collective: Collective, root: int | None, folder: Path, make: Maker = generate
+) -> Schedule:
+    """Return the optimal schedule, or the one that `make` makes.
+
+    It is from the cache in `folder` if that has a right one, and is put there if not.
 
     Args:
         topology: the network of the group; all its compute nodes take part.
         collective: what is done.
         root: the rank of the root, where the collective has one.
         folder: where schedules are kept.
+        make: makes the schedule of a demand on a network; its name is part of the entry's.
 
     Raises:
         NoSolutionError: the network allows none.
     """
-    path = folder / _name(topology, collective, root)
+    path = folder / _name(topology, collective, root, make)
     cached = _cached(path, topology, collective, root)
     if cached is not None:
         return cached
     root_id = None if root is None else topology.nodes[topology.compute[root]].id
-    schedule: Schedule = generate(topology, Demand(collective, root=root_id))
+    schedule: Schedule = make(topology, Demand(collective, root=root_id))
     report = verify(schedule)
     if report.fault is not None:
         raise InternalError(f"a schedule that was made is not right: {report.fault.message}")
@@ -70,8 +78,10 @@ def root_of(schedule: Schedule) -> int | None:
     return None if schedule.root is None else schedule.topology.compute.index(schedule.root)
 
 
-def _name(topology: Topology, collective: Collective, root: int | None) -> str:
+def _name(topology: Topology, collective: Collective, root: int | None, make: Maker) -> str:
     key = f"{topology_hash(topology)} {collective.value} {root} {len(topology.compute)} {__version__}"
+    if make is not generate:
+        key += f" {make.__name__}"
     return f"{collective.value}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.json.gz"
 
 

@@ -1,0 +1,163 @@
+"""What slots need of a device besides torch's operations: streams, events, and groups of sends and receives.
+
+Only this file names CUDA. torch has NCCL's and RCCL's tensors as `cuda`, so both are served.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import torch
+import torch.distributed as dist
+
+Result = TypeVar("Result")
+
+
+class Finished(Protocol):
+    """The end of operations on a device."""
+
+    def wait(self) -> None:
+        """Let what the caller does next on the device wait for it."""
+
+    def is_done(self) -> bool:
+        """Return whether it was reached."""
+
+    def future(self, outputs: list[torch.Tensor]) -> torch.futures.Future:
+        """Return a future of `outputs` that is set then."""
+
+
+class Device(Protocol):
+    """A type of device.
+
+    Attributes:
+        can_capture: whether it has graphs.
+    """
+
+    can_capture: bool
+
+    def is_captured(self) -> bool:
+        """Return whether the caller captures a graph now."""
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        """Return what replays the operations of `run`, which are captured and not executed."""
+
+    def issue(self, tensors: Sequence[torch.Tensor], run: Callable[[], None]) -> Finished:
+        """Run `run`, which uses `tensors`, after what was issued on the device before, and return its end."""
+
+    def together(self, group: dist.ProcessGroup, start: Callable[[], list[dist.Work]]) -> list[dist.Work]:
+        """Return the handles of the sends and receives that `start` starts, as one operation if the group can."""
+
+    def open(self, group: dist.ProcessGroup) -> None:
+        """Make a new group ready for sends and receives of some of its ranks; all its ranks call it."""
+
+    def finish(self) -> None:
+        """Wait until all that was issued has ended."""
+
+
+class Host:
+    """CPU tensors: everything has ended when it returns."""
+
+    can_capture = False
+
+    def is_captured(self) -> bool:
+        """Nothing is."""
+        return False
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        """Return `run`: the host has no graphs."""
+        return run
+
+    def issue(self, tensors: Sequence[torch.Tensor], run: Callable[[], None]) -> Finished:  # noqa: ARG002
+        """Run `run` now."""
+        run()
+        return _Now()
+
+    def together(self, group: dist.ProcessGroup, start: Callable[[], list[dist.Work]]) -> list[dist.Work]:  # noqa: ARG002
+        """Start one after the other."""
+        return start()
+
+    def open(self, group: dist.ProcessGroup) -> None:
+        """Groups of gloo are ready."""
+
+    def finish(self) -> None:
+        """Nothing is left."""
+
+
+class _Now:
+    def wait(self) -> None:
+        pass
+
+    def is_done(self) -> bool:
+        return True
+
+    def future(self, outputs: list[torch.Tensor]) -> torch.futures.Future:
+        ended: torch.futures.Future = torch.futures.Future()
+        ended.set_result(outputs)
+        return ended
+
+
+class Cuda:
+    """CUDA tensors: all work is on a stream of its own, so that other work of the caller can run beside it."""
+
+    can_capture = True
+
+    def __init__(self) -> None:
+        self._stream = torch.cuda.Stream()
+
+    def is_captured(self) -> bool:
+        """Return whether the caller captures the present stream."""
+        return bool(torch.cuda.is_current_stream_capturing())
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        """Capture on the own stream. Other threads, such as NCCL's watchdog, may go on."""
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
+            run()
+        replay: Callable[[], None] = graph.replay
+        return replay
+
+    def issue(self, tensors: Sequence[torch.Tensor], run: Callable[[], None]) -> Finished:
+        """Run `run` with the own stream, after what is on the present one."""
+        self._stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self._stream):
+            run()
+            event = self._stream.record_event()
+        for tensor in tensors:
+            tensor.record_stream(self._stream)  # its memory is not given to others before
+        return _Event(self._stream, event)
+
+    def together(self, group: dist.ProcessGroup, start: Callable[[], list[dist.Work]]) -> list[dist.Work]:
+        """Start as one group of NCCL: on one communicator, and without an order among them."""
+        device = torch.device("cuda", torch.cuda.current_device())
+        group._start_coalescing(device)  # noqa: SLF001 (as torch's batch_isend_irecv does)
+        start()
+        return [group._end_coalescing(device)]  # noqa: SLF001
+
+    def open(self, group: dist.ProcessGroup) -> None:
+        """Make the communicator: all ranks must take part in its first operation."""
+        group.allreduce([torch.zeros(1, device="cuda")]).wait()
+
+    def finish(self) -> None:
+        """Wait for the own stream."""
+        self._stream.synchronize()
+
+
+class _Event:
+    def __init__(self, stream: torch.cuda.Stream, event: torch.cuda.Event) -> None:
+        self._stream, self._event = stream, event
+
+    def wait(self) -> None:
+        torch.cuda.current_stream().wait_event(self._event)
+
+    def is_done(self) -> bool:
+        return bool(self._event.query())
+
+    def future(self, outputs: list[torch.Tensor]) -> torch.futures.Future:
+        ended: torch.futures.Future = torch.futures.Future(devices=[self._stream.device])
+        with torch.cuda.stream(self._stream):
+            ended.set_result(outputs)  # records an event on this stream; who waits for the future waits for it
+        return ended
+
+
+def device_of(kind: str) -> Device:
+    """Return what slots need of a type of device of torch."""
+    return Cuda() if kind == "cuda" else Host()

@@ -1,0 +1,273 @@
+"""What slots ask of CUDA, recorded by a stand-in; and when collectives are captured as graphs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` installs it")
+
+import torch
+import torch.distributed as dist
+
+from forestcoll import Collective
+from forestcoll.runtime import ReduceOp
+from forestcoll.torch.calls.call import Call
+from forestcoll.torch.slots import graphs
+from forestcoll.torch.slots.choice import why_not
+from forestcoll.torch.slots.graphs import Graphs
+from forestcoll.torch.slots.movement import Movement
+from forestcoll.torch.slots.streams import Cuda, Host, device_of
+from forestcoll.torch.slots.work import SlotWork
+
+
+class RecordedCuda:
+    """Stands in for `torch.cuda`: writes down the calls, in their order."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.present = SimpleNamespace(wait_event=lambda event: self.calls.append(f"present waits for {event.name}"))
+
+    def note(self, text: str) -> None:
+        self.calls.append(text)
+
+    def Stream(self) -> Any:  # noqa: N802 (torch's name)
+        event = SimpleNamespace(name="the end", query=lambda: False)
+
+        def record() -> Any:
+            self.note("own records the end")
+            return event
+
+        return SimpleNamespace(
+            device="cuda:0",
+            wait_stream=lambda _: self.note("own waits for present"),
+            record_event=record,
+            synchronize=lambda: self.note("synchronize own"),
+        )
+
+    def current_stream(self) -> Any:
+        return self.present
+
+    def current_device(self) -> int:
+        return 0
+
+    @contextmanager
+    def stream(self, _: Any) -> Iterator[None]:
+        self.note("begin own")
+        yield
+        self.note("end own")
+
+    def is_current_stream_capturing(self) -> bool:
+        return True
+
+    def CUDAGraph(self) -> Any:  # noqa: N802
+        return SimpleNamespace(replay=lambda: self.note("replay"))
+
+    @contextmanager
+    def graph(self, _: Any, *, stream: Any, capture_error_mode: str) -> Iterator[None]:
+        assert stream is not None
+        self.note(f"begin capture, {capture_error_mode}")
+        yield
+        self.note("end capture")
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> RecordedCuda:
+    found = RecordedCuda()
+    monkeypatch.setattr(torch, "cuda", found)
+    return found
+
+
+def test_all_work_is_on_an_own_stream_between_two_events(recorded: RecordedCuda) -> None:
+    tensor: Any = SimpleNamespace(record_stream=lambda _: recorded.note("memory is kept for own"))
+    finished = Cuda().issue([tensor], lambda: recorded.note("slots"))
+    work = SlotWork(finished, [])
+    assert not work.is_completed()
+    assert work.wait()
+    assert recorded.calls == [
+        "own waits for present",
+        "begin own",
+        "slots",
+        "own records the end",
+        "end own",
+        "memory is kept for own",
+        "present waits for the end",
+    ]
+
+
+def test_a_future_is_set_on_the_own_stream(recorded: RecordedCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    def future(devices: list[Any]) -> Any:
+        assert len(devices) == 1
+        return SimpleNamespace(set_result=lambda outputs: recorded.note(f"set {outputs}"))
+
+    monkeypatch.setattr(torch.futures, "Future", future)
+    work = SlotWork(Cuda().issue([], lambda: None), [1])
+    recorded.calls.clear()
+    work.get_future()
+    work.synchronize()
+    assert recorded.calls == ["begin own", "set [1]", "end own", "present waits for the end"]
+    assert work.result() == [1]
+    assert not work.is_success()
+
+
+def test_a_new_group_makes_its_communicator_by_an_allreduce(
+    recorded: RecordedCuda, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch, "zeros", lambda count, device: f"{count} on {device}")
+
+    def allreduce(tensors: list[Any]) -> Any:
+        recorded.note(f"allreduce of {tensors[0]}")
+        return SimpleNamespace(wait=lambda: recorded.note("wait"))
+
+    group: Any = SimpleNamespace(allreduce=allreduce)
+    Cuda().open(group)
+    assert recorded.calls == ["allreduce of 1 on cuda", "wait"]
+    assert Cuda().is_captured()
+    assert isinstance(device_of("cuda"), Cuda)
+
+
+def test_types_that_nccl_does_not_have_are_left_to_it() -> None:
+    tensor: Any = SimpleNamespace(
+        device=torch.device("cuda"),
+        dtype=torch.int16,
+        layout=torch.strided,
+        is_quantized=False,
+        is_conj=lambda: False,
+        is_neg=lambda: False,
+    )
+    call = Call("broadcast", Collective.BROADCAST, [tensor], 8, root=0)
+    assert why_not(call, "cuda") == "NCCL has no elements of torch.int16"
+    on_cpu = Call("broadcast", Collective.BROADCAST, [torch.zeros(1)], 4, root=0)
+    assert why_not(on_cpu, "cuda") == "a tensor is on cpu"
+    conjugated = Call("broadcast", Collective.BROADCAST, [torch.zeros(1, dtype=torch.complex64).conj()], 8, root=0)
+    assert why_not(conjugated, "cpu") == "a tensor is not a plain dense one"
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "reason"),
+    [
+        (dist.ReduceOp.AVG, torch.int32, "slots have no average of elements of torch.int32"),
+        (dist.ReduceOp.SUM, torch.float8_e4m3fn, "slots do not add up elements of torch.float8_e4m3fn"),
+        (dist.ReduceOp.BXOR, torch.int32, "slots do not have this reduction"),
+        (dist.ReduceOp.MAX, torch.bfloat16, None),
+    ],
+)
+def test_reductions_that_slots_do_not_have(op: Any, dtype: torch.dtype, reason: str | None) -> None:
+    call = Call("all_reduce", Collective.ALLREDUCE, [torch.zeros(1, dtype=dtype)], 8, op=dist.ReduceOp(op))
+    assert why_not(call, "cpu") == reason
+
+
+def test_messages_of_a_slot_are_one_group_of_nccl(recorded: RecordedCuda) -> None:
+    group: Any = SimpleNamespace(
+        _start_coalescing=lambda device: recorded.note(f"start {device}"),
+        _end_coalescing=lambda device: f"the work on {device}",
+    )
+
+    def start() -> list[Any]:
+        recorded.note("messages")
+        return []
+
+    assert Cuda().together(group, start) == ["the work on cuda:0"]
+    assert recorded.calls == ["start cuda:0", "messages"]
+
+
+def test_a_capture_is_on_the_own_stream_and_lets_other_threads_go_on(recorded: RecordedCuda) -> None:
+    device = Cuda()
+    replay = device.capture(lambda: recorded.note("slots"))
+    replay()
+    device.finish()
+    assert recorded.calls == ["begin capture, thread_local", "slots", "end capture", "replay", "synchronize own"]
+
+
+class Replaying(Host):
+    """Captures what runs, and runs it again."""
+
+    can_capture = True
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.error, self.is_in_capture = "", False
+
+    def is_captured(self) -> bool:
+        return self.is_in_capture
+
+    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
+        if self.error:
+            raise RuntimeError(self.error)
+        self.log.append("capture")
+
+        def replay() -> None:
+            self.log.append("replay")
+            run()
+
+        return replay
+
+
+def doubled(movement: Movement) -> None:
+    """Stands in for slots."""
+    movement.data.copy_((movement.data if movement.source is None else movement.source)[: movement.data.numel()] * 2)
+
+
+def moved(found: Graphs, count: int = 4, collective: Collective = Collective.ALLREDUCE) -> list[float]:
+    data = torch.arange(float(count))
+    source = data.clone() if collective is Collective.REDUCE_SCATTER else None
+    movement = Movement(collective, data, source, ReduceOp.SUM, None, None, 1)
+    found.run("slots", movement, doubled)
+    assert source is None or torch.equal(source, torch.arange(float(count)))
+    return list(data.tolist())
+
+
+@pytest.mark.parametrize("collective", [Collective.ALLREDUCE, Collective.REDUCE_SCATTER])
+def test_a_graph_works_on_memory_of_its_own_and_callers_get_the_result(collective: Collective) -> None:
+    device = Replaying()
+    found = Graphs(device)
+    for _ in range(4):
+        assert moved(found, collective=collective) == [0, 2, 4, 6]
+    assert device.log == ["capture", "replay", "replay", "replay"]
+
+
+def test_a_reduce_leaves_the_input_of_other_ranks() -> None:
+    device, data = Replaying(), torch.ones(3)
+    found = Graphs(device)
+    for _ in range(3):
+        found.run("slots", Movement(Collective.REDUCE, data, data, ReduceOp.SUM, None, 1, 1), lambda _: None)
+    assert data.tolist() == [1, 1, 1]
+    assert device.log == ["capture", "replay", "replay"]
+
+
+def test_graphs_that_were_not_used_for_the_longest_time_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "MOST_GRAPHS", 2)
+    device = Replaying()
+    found = Graphs(device)
+    for count in (1, 1, 2, 2, 1, 3, 3):  # 2 is dropped
+        moved(found, count)
+    assert device.log.count("capture") == 3
+    moved(found, 1)
+    assert device.log.count("capture") == 3
+    moved(found, 2)
+    assert device.log.count("capture") == 4
+
+
+def test_large_data_and_calls_in_a_capture_of_the_caller_have_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "MOST_BYTES", 16)
+    device = Replaying()
+    found = Graphs(device)
+    for _ in range(3):
+        assert moved(found, 5) == [0, 2, 4, 6, 8]
+    device.is_in_capture = True
+    for _ in range(3):
+        assert moved(found) == [0, 2, 4, 6]
+    assert device.log == []
+
+
+def test_without_graphs_collectives_run_one_by_one_and_the_reason_is_known(caplog: pytest.LogCaptureFixture) -> None:
+    device = Replaying()
+    device.error = "not permitted\nmore"
+    found = Graphs(device)
+    for _ in range(3):
+        assert moved(found) == [0, 2, 4, 6]
+    assert found.fault == "a capture failed: not permitted"
+    assert caplog.text.count("collectives on CUDA tensors run without graphs: a capture failed: not permitted") == 1
+    assert Graphs(Host()).fault == "the device has no graphs"
