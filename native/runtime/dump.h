@@ -37,7 +37,7 @@ namespace dumping {
 
 using SystemClock = std::chrono::system_clock;
 
-inline std::string quoted(std::string_view text) {
+inline std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (const char each : text) {
     const auto code = static_cast<unsigned char>(each);
@@ -76,10 +76,11 @@ inline std::string operation(const JournalEntry& entry, SystemClock::time_point 
   const auto waiting = [](const Awaited& each) {
     return "{\"rank\": " + std::to_string(each.rank) + ", \"to\": " + (each.is_incoming ? "\"send\"}" : "\"receive\"}");
   };
-  return "{\"number\": " + std::to_string(entry.number) + ", \"label\": " + quoted(entry.descriptor.text()) +
-         ", \"collective\": " + quoted(entry.collective) + ", \"dtype\": " + quoted(name_of(entry.type)) +
+  return "{\"number\": " + std::to_string(entry.number) + ", \"label\": " + json_string(entry.descriptor.text()) +
+         ", \"collective\": " + json_string(entry.collective) + ", \"dtype\": " + json_string(name_of(entry.type)) +
          ", \"bytes\": " + std::to_string(static_cast<std::uint64_t>(entry.count) * size_of(entry.type)) +
-         ", \"state\": " + quoted(entry.state) + ", \"began\": " + number(seconds(entry.begin.time_since_epoch())) +
+         ", \"state\": " + json_string(entry.state) +
+         ", \"began\": " + number(seconds(entry.begin.time_since_epoch())) +
          ", \"seconds\": " + number(seconds(end - entry.begin)) +
          ", \"chunks_left\": " + std::to_string(entry.chunks_left) +
          ", \"waits_for\": " + list(entry.waits_for, waiting) + "}";
@@ -97,12 +98,12 @@ inline std::string peer(const PeerState& state) {
 inline std::string text_of(const Dump& dump) {
   const auto now = dumping::SystemClock::now();
   const auto operation = [now](const JournalEntry& entry) { return dumping::operation(entry, now); };
-  return "{\"format\": \"forestcoll.dump/1\", \"group\": " + dumping::quoted(dump.group) +
+  return "{\"format\": \"forestcoll.dump/1\", \"group\": " + dumping::json_string(dump.group) +
          ", \"rank\": " + std::to_string(dump.rank) + ", \"process\": " + std::to_string(getpid()) +
          ", \"time\": " + dumping::number(dumping::seconds(now.time_since_epoch())) +
          ", \"timeout_seconds\": " + dumping::number(dump.timeout_seconds) +
          ",\n\"fault\": {\"rank\": " + std::to_string(dump.fault.culprit) +
-         ", \"text\": " + dumping::quoted(dump.fault.text) +
+         ", \"text\": " + dumping::json_string(dump.fault.text) +
          "},\n\"peers\": " + dumping::list(dump.peers, dumping::peer, ",\n") +
          ",\n\"operations\": " + dumping::list(dump.operations, operation, ",\n") + "}\n";
 }
