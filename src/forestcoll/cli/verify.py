@@ -38,7 +38,7 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     null if FILE does not contain a schedule.
     """
     import_numpy()
-    from forestcoll.base.files import holds_program
+    from forestcoll.algorithms.verify import is_program
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_error, print_result
     from forestcoll.presentation.results.schedules.reports import refusal_page
@@ -46,7 +46,7 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     try:
         with TerminalProgress() as progress:
             progress.begin("reading")
-            if holds_program(file):
+            if is_program(file):
                 fault, page = _program(file, dialect, root, progress)
             elif dialect is not None or root is not None:
                 raise click.UsageError("--dialect and --root are for programs; leave them out for a schedule")
