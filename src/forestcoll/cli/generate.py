@@ -81,9 +81,8 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
         network = changed_network_of(topology, demand, changes)
         made = generated(network, demand, method, options["size"], progress=progress)
         report = _verify_and_write(made.schedule, output, progress)
-    file = output.get("schedule")
-    run = Run("" if method is None else method.name, file, progress.seconds, progress.counters)
-    err = is_standard_stream(file)
+    run = Run("" if method is None else method.name, output, progress.seconds, progress.counters)
+    err = is_standard_stream(output.get("schedule"))
     print_result(generated_page(made, report, run), as_json=as_json, err=err)
 
 

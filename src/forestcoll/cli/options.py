@@ -18,6 +18,7 @@ from forestcoll.cli.types import (
     NetworkFile,
     OutputFile,
     Ranks,
+    RootlessCollective,
     TopologySpec,
     TreeCount,
 )
@@ -371,7 +372,7 @@ def source_options(command: Command) -> Command:
         ),
         click.option(
             "--collective",
-            type=CollectiveName([each.value for each in Collective if not each.has_root]),
+            type=RootlessCollective([each.value for each in Collective if not each.has_root]),
             metavar="NAME",
             help="With TOPOLOGY: the collective.  [default: allgather]",
         ),

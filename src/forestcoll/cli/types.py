@@ -319,6 +319,20 @@ class CollectiveName(_TextType[str]):
         return [CompletionItem(each) for each in self.names if each.startswith(incomplete.lower())]
 
 
+class RootlessCollective(CollectiveName):
+    """The name of a collective without a root, of which a schedule is made."""
+
+    def read(self, text: str) -> str:
+        """Return the name in the spelling of the file formats."""
+        from forestcoll.demand.collective import collective_named
+
+        name = collective_named(text)
+        if name.has_root:
+            made = f"forestcoll generate TOPOLOGY --collective {name} --root ID -o FILE"
+            raise ValueError(f"'{name}' needs a root; make a file with '{made}' and give it instead of TOPOLOGY")
+        return super().read(text)
+
+
 class TrafficName(CollectiveName):
     """The collectives of a workload: the name of one, or `mix`."""
 

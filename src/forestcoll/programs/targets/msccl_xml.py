@@ -37,8 +37,8 @@ class MscclXml(RuntimeTarget):
     cost = ResourceEstimate(40e-6, 1700)
     file_bytes = 120
 
-    levels: int | None = chosen(Integer(0, MOST), "channels for hops by their depth")
-    lanes: int | None = chosen(COUNT, "blocks between two ranks, by a timetable")
+    levels: int | None = chosen(Integer(0, MOST), "channels for hops by their depth; with 0, a step receives and sends")
+    lanes: int | None = chosen(COUNT, "blocks that send from one rank to another in the order of a timetable")
     strands: int | None = chosen(COUNT, "parts of a tree that move at the same time")
     dialect: str = choice(msccl_xml.DialectName.MICROSOFT.value, "the runtime that loads the file", *msccl_xml.DIALECTS)
 

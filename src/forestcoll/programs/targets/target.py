@@ -108,7 +108,7 @@ class Target(ABC):
 
     placement: str | None = chosen(_PLACEMENT, "whether input and output are one buffer")
     protocol: str | None = chosen(_PROTOCOL, "how the runtime moves the data")
-    chunks: int | str | None = chosen(_CHUNKS, "the most chunks of the data")
+    chunks: int | str | None = chosen(_CHUNKS, "the most equal chunks of the data; with exact, no share is rounded")
     pieces: int | None = chosen(COUNT, "parts of a chunk that follow each other")
     step_chunks: int | None = chosen(COUNT, "the most chunks that one step moves")
     channels: int | None = chosen(COUNT, "channels that the trees of a root share")

@@ -10,7 +10,7 @@ from forestcoll.oneport.series.best_tree import BestTree
 from forestcoll.oneport.series.comparison import SeriesComparison
 from forestcoll.presentation.results.networks.networks import ports_text, size_row
 from forestcoll.presentation.tables import Page, Row, row
-from forestcoll.presentation.text import times, written
+from forestcoll.presentation.text import all_written, times
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -33,13 +33,13 @@ _VERBS = {
 """What a node does if one of its ports is busy."""
 
 
-def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
+def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], outputs: Mapping[str, Path]) -> Page:
     """Return the page of a series: the schedule, and the throughputs of the best tree and the best DAG.
 
     Args:
         answer: the schedule that was generated, and what it is compared with.
         seconds: the time of each stage of the run.
-        output: the file of the schedule.
+        outputs: the files that were written, by their kinds.
     """
     compared, schedule = answer.compared, answer.schedule
     topology, best, tree, dag = schedule.topology, compared.best.throughput, compared.tree, compared.dag
@@ -59,7 +59,7 @@ def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: P
         row("verified", "ports, trees, whole messages, throughput and the proof of the optimum", verified=True),
         *_run_rows(schedule, answer.run),
         times(seconds),
-        written(output),
+        all_written(outputs),
         row(port_model=topology.port_model, height=schedule.height),
     )
     nodes = f"{len(topology.compute)} compute nodes, {ports_text(topology)}"
