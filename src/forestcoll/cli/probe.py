@@ -9,7 +9,7 @@ import click
 
 from forestcoll.cli.options import json_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import SIZES, IntegerFrom, MessageSizes, OutputFile
+from forestcoll.cli.types import SIZES, IntegerFrom, MessageSizes, OneOf, OutputFile
 
 
 class _Stages(TerminalProgress):
@@ -56,7 +56,7 @@ class _FirstRankFile(OutputFile):
 )
 @click.option(
     "--backend",
-    type=click.Choice(["auto", "gloo", "nccl", "mpi"]),
+    type=OneOf(["auto", "gloo", "nccl", "mpi"]),
     default="auto",
     show_default=True,
     help="What carries the data: auto is MPI under mpirun, else nccl where there are GPUs, else gloo.",

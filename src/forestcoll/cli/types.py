@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, did_you_mean, nearest, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -60,6 +60,16 @@ class IntegerFrom(click.IntRange):
     def expected(self) -> str:
         """Return what is valid, in words."""
         return f"an integer{_from_to(self.min, self.max)}"
+
+
+class OneOf(click.Choice[str]):
+    """One of some words. The message about an unknown word names the nearest one."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return the message about a value that is none of the words."""
+        message = super().get_invalid_choice_message(value, ctx)
+        near = nearest(str(value), map(str, self.choices))
+        return message if near is None else f"{message.removesuffix('.')}; did you mean {shown(near)}?"
 
 
 class ChoiceOrDigits(click.Choice[str]):

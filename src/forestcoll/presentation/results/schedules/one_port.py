@@ -64,7 +64,7 @@ def _message_page(answer: MessageAnswer, seconds: Mapping[str, float], outputs: 
         row("time", duration(plan.makespan, 6), source=source, size=plan.size, **_plan(plan)),
         row("bound", bound, lower_bound_us=plan.bound, lower_bounds_us=each_bound),
         row("packets", sizes, packets_per_cycle=plan.packets_per_cycle),
-        row("trees", f"{len(plan.trees)}, at most {plan.height} links high", trees=trees, height=plan.height),
+        row("trees", f"{len(plan.trees)}, at most {plural(plan.height, 'link')} high", trees=trees, height=plan.height),
         row("cycles", _cycles(plan), cycle_us=plan.cycle, cycles=plan.cycles, period_us=answer.schedule.period),
         row("√L rule", ruled, root_rule=_plan(by_rule)),
         row("verified", _verified(plan), verified=True, sends=sends),
