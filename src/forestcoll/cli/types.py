@@ -260,7 +260,22 @@ class FilesByKind(_TextType[tuple[str, str]]):
 
 _SLASHES = tuple({os.sep, "/"})
 
-_ENDINGS = (".json", ".xml", ".html", ".svg", ".png", ".pdf", ".csv", ".py", ".et", ".graphml", ".yml", ".yaml")
+_ENDINGS = (
+    ".json",
+    ".xml",
+    ".html",
+    ".svg",
+    ".png",
+    ".pdf",
+    ".csv",
+    ".py",
+    ".et",
+    ".goal",
+    ".graphml",
+    ".txt",
+    ".yml",
+    ".yaml",
+)
 """The endings that say what kind of file it is."""
 
 
