@@ -179,3 +179,13 @@ def test_a_collective_with_a_root_is_generated_first(command: tuple[str, ...]) -
     line = run_command(*command, "ring:nodes=4", "--collective", "broadcast").error_line(2)
     made = "'forestcoll generate TOPOLOGY --collective broadcast --root ID -o FILE'"
     assert f"'broadcast' needs a root; make a file with {made} and give it instead of TOPOLOGY" in line
+
+
+def test_a_schedule_that_a_format_cannot_express_is_named_by_its_file(tmp_path: Path) -> None:
+    steps = tmp_path / "steps.json"
+    assert run_command("generate", "torus:dims=3x3", "--method", "bfb", "-o", steps).status == 0
+    line = run_command("export", steps, "--to", "mscclpp-json").error_line()
+    assert line == f"{steps}: schedules of steps are written as astra-sim, chakra, goal or msccl-xml only"
+    spec = "torus:dims=3x3"
+    line = run_command("export", spec, "--method", "bfb", "--to", "mscclpp-json").error_line()
+    assert line.startswith(f"{spec}: schedules of steps are written as ")

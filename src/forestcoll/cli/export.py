@@ -1,6 +1,7 @@
 """`forestcoll export`: writes a schedule as a program for a runtime."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.files import is_standard_stream
+from forestcoll.base.files import input_name, is_standard_stream, path_of
 from forestcoll.cli.options import (
     HelpLaterOption,
     dialect_option,
@@ -167,9 +168,11 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
     usage_of(target.check_outputs, output)
     program = output.get("program")
+    source = input_name(path_of(options["source"]))
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
-        done = export(schedule, target, progress=progress)
+        with _refused_as(source, schedule.topology.name):
+            done = export(schedule, target, progress=progress)
         if program is not None:
             progress.begin("writing")
             with written_together():
@@ -178,6 +181,16 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
                     write_text(output["snippet"], [done.snippet(program.name)])
     err = is_standard_stream(program)
     print_result(export_page(done, program, progress.seconds), as_json=as_json, err=err)
+
+
+@contextmanager
+def _refused_as(source: str, name: str) -> Iterator[None]:
+    """Let messages about the schedule on a network begin with its source, which the user knows, instead of the name."""
+    try:
+        yield
+    except InputError as error:
+        about, colon, what = str(error).partition(f"{name}: ")
+        raise InputError(f"{source}: {what}" if colon and not about else str(error)) from None
 
 
 def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
