@@ -23,6 +23,24 @@ def test_network_and_schedule_are_written_and_verified(tmp_path: Path) -> None:
     assert json.loads(network.read_text())["graph"]["name"] == document["chosen"]
 
 
+@pytest.mark.parametrize(
+    ("workload", "bandwidth", "said"),
+    [
+        ((), "1", "1 GB/s each."),
+        (("--size", "1MB"), "25/4", "25/4 GB/s (6.25) each: B / 2."),
+        (("--size", "1MB", "--costs", "bandwidth=20"), "10", "10 GB/s each: B / 2."),
+    ],
+)
+def test_the_links_of_the_files_have_the_bandwidth_of_the_workload(
+    workload: tuple[str, ...], bandwidth: str, said: str, tmp_path: Path
+) -> None:
+    network, schedule = tmp_path / "network.json", tmp_path / "schedule.json"
+    words = ("--nodes", 8, "--degree", 2, *workload, "-o", f"topology={network}", "-o", schedule)
+    assert f"Links in the files: {said}\n" in run_command(*COMMAND, *words).out
+    for document in (json.loads(network.read_text()), json.loads(schedule.read_text())["topology"]):
+        assert {Fraction(str(each["bandwidth"])) for each in document["edges"]} == {Fraction(bandwidth)}
+
+
 @pytest.mark.parametrize("choice", ["6", "C(64,{6,7})"])
 def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
     run = run_command(*COMMAND, "--nodes", 64, "--degree", 4, "--only", "published", "--choose", choice, "--json")

@@ -75,3 +75,34 @@ def test_the_version_says_how_the_native_core_was_built(tmp_path: Path) -> None:
         assert run_command("--version").out.endswith("\nnative core: Clang 17.0.1, Darwin arm64, Release, stable ABI\n")
     with mock.patch("forestcoll.base.version.find_core", return_value=None):
         assert run_command("--version").out.endswith("\nnative core: not installed\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("simulate ring --model tres", "'tres' is not one of 'trees', 'program'; did you mean 'trees'?"),
+        ("export ring --to msccl-xml --dialect azur", "; did you mean 'azure'?"),
+        ("one-port ring --source 0 --ports ones", "; did you mean 'one'?"),
+        ("one-port ring --source 0 --ports qqq", "'bounded', 'all'"),
+        ("simulate ring --sizes 1MiB-1GiB", "'1MiB-1GiB'; write a range of sizes as '1MiB..1GiB'"),
+        ("simulate ring --sizes 1K,4K:8K", "'4K:8K'; write a range of sizes as '4K..8K'"),
+        ("generate dgx-a100:boxes=2 --layout tp8,dp2", "layout: 'tp8' is not a dimension; write it as in tp=8"),
+        ("generate dgx-a100:boxes=2 --layout 8,2", "layout: '8' is not a dimension; write it as in tp=8"),
+        (
+            "optimum dgx-h100 boxes=4",
+            "unexpected extra argument (boxes=4); parameters of TOPOLOGY follow a colon, NAME:bo",
+        ),
+    ],
+)
+def test_wrong_usage_says_what_was_probably_meant(words: str, said: str) -> None:
+    assert said in run_command(*words.split()).error_line(2)
+
+
+@pytest.mark.parametrize("spec", ["dgx-h100,boxes=4", "dgx-h100 boxes=4", "dgx-h100, boxes=4"])
+def test_parameters_after_another_sign_than_a_colon_are_named(spec: str) -> None:
+    line = f"{spec!r}: no such builder or file; write parameters as dgx-h100:boxes=4"
+    assert run_command("optimum", spec).error_line() == line
+
+
+def test_an_unknown_name_with_parameters_is_not_corrected() -> None:
+    assert "write parameters" not in run_command("optimum", "foo,bar=3").error_line()

@@ -170,3 +170,13 @@ def test_the_limit_of_memory_is_an_option_of_every_command(tmp_path: Path) -> No
     path = write_network(tmp_path, [edge(*link) for link in LINKS], range(4), [4, 5, 6], directed=True)
     assert "the memory limit 100 MB is less than" in run_command("optimum", path, memory="100MB").error_line()
     assert run_command("optimum", path, memory="1GB").status == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["generate ring:nodes=4 --groups 0,1;2,3 -o members={}", "one-port ring:nodes=3 --source 0 -o picture={}.svg"],
+)
+def test_the_report_names_outputs_of_every_kind(words: str, tmp_path: Path) -> None:
+    run = run_command(*words.format(tmp_path / "out").split())
+    line = next(each for each in run.out.splitlines() if each.split()[:1] == ["written"])
+    assert line.split()[1:] == [words.format(tmp_path / "out").rpartition("=")[2]]

@@ -109,6 +109,8 @@ NO_OUTPUT = [
     ("tune ring:nodes=4 -o t.txt", "t.txt: is a file; name a folder"),
     ("compare ring:nodes=4 --html x.pdf", "x.pdf: is not written as .pdf; name a file that ends in .html or .htm"),
     ("generate ring:nodes=4 -o x.xml", "x.xml: is not written as .xml; name a file that ends in .json"),
+    ("generate ring:nodes=4 -o x.txt", "x.txt: is not written as .txt; name a file that ends in .json"),
+    ("export s.json --to goal -o x.txt", "x.txt: is not written as .txt; name a file that ends in .goal"),
     ("generate ring:nodes=4 -o x.xml.gz", "x.xml.gz: is not written as .xml; name a file that ends in .json"),
     (
         "topology ring:nodes=4 -o x.svg",

@@ -9,6 +9,7 @@ from cli_run import json_of, run_command, written
 
 from forestcoll import read_schedule, simulate
 from forestcoll.base.units import size_name
+from forestcoll.programs.targets.target import targets
 from forestcoll.tuning.programs import rounds
 
 SPEC = "dgx-a100:boxes=2,gpus=2"
@@ -145,3 +146,46 @@ def test_a_schedule_for_simulators_is_checked(schedule: Path, tmp_path: Path) ->
     assert (found["format"], found["valid"], found["remarks"]) == ("goal", True, [])
     refused = run_command("verify", tmp_path / "all", "--root", 1).error_line()
     assert "GOAL schedules have no dialects and state their root" in refused
+
+
+def test_the_help_explains_each_key_of_each_format() -> None:
+    text = "".join(run_command("export", "--help").out.partition("Keys of --to:")[2].split())
+    for spec in targets.all():
+        for each in spec.parameters:
+            found = text.partition("".join(f"{each.name}= {each.meaning}: {each.kind.form}.  [".split()))[2]
+            assert found.partition("]")[0].endswith("".join(f"default: {each.default_text}".split()))
+    assert "[forastra-sim,chakra,goal;default:1GB]" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("goal:bytes=64MiB --bytes 1MB", "bytes"),
+        ("goal:bytes=1GB --bytes 1MB", "bytes"),
+        ("msccl-xml:dialect=microsoft --dialect rccl", "dialect"),
+    ],
+)
+def test_options_that_contradict_the_text_of_the_format_are_refused(words: str, option: str, schedule: Path) -> None:
+    line = run_command("export", schedule, "--to", *words.split()).error_line(2)
+    assert line.startswith(f"--to and --{option} give different values of {option}; leave one of them out")
+
+
+def test_an_option_may_repeat_what_the_text_of_the_format_says(schedule: Path) -> None:
+    assert run_command("export", schedule, "--to", "goal:bytes=1MiB", "--bytes", "1MiB").status == 0
+
+
+@pytest.mark.parametrize("command", [("export", "--to", "msccl-xml"), ("simulate",)])
+def test_a_collective_with_a_root_is_generated_first(command: tuple[str, ...]) -> None:
+    line = run_command(*command, "ring:nodes=4", "--collective", "broadcast").error_line(2)
+    made = "'forestcoll generate TOPOLOGY --collective broadcast --root ID -o FILE'"
+    assert f"'broadcast' needs a root; make a file with {made} and give it instead of TOPOLOGY" in line
+
+
+def test_a_schedule_that_a_format_cannot_express_is_named_by_its_file(tmp_path: Path) -> None:
+    steps = tmp_path / "steps.json"
+    assert run_command("generate", "torus:dims=3x3", "--method", "bfb", "-o", steps).status == 0
+    line = run_command("export", steps, "--to", "mscclpp-json").error_line()
+    assert line == f"{steps}: schedules of steps are written as astra-sim, chakra, goal or msccl-xml only"
+    spec = "torus:dims=3x3"
+    line = run_command("export", spec, "--method", "bfb", "--to", "mscclpp-json").error_line()
+    assert line.startswith(f"{spec}: schedules of steps are written as ")

@@ -68,3 +68,34 @@ def test_every_format_of_a_file_has_a_kind() -> None:
 def test_a_file_of_another_kind_is_named(words: list[str], said: str, folder: Path) -> None:
     path = folder / words[1]
     assert run_command(words[0], path, *words[2:]).error_line() == f"{path}: {said}"
+
+
+_EXPECTED = "expected a schedule, MSCCL XML, a plan of MSCCL++ or GOAL"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("plan.json", '{"name": "x", "gpus": [{"id": 0,', "not valid JSON: Expecting property name"),
+        ("plan.json", '{"name": "x"}', 'or "gpus" in a plan of MSCCL++'),
+        ("foo.xml", "<?xml version='1.0'?>\n<foo/>", f"XML, but its root is <foo>, not <algo>; {_EXPECTED}"),
+        ("no.xml", "<!-- -->", f"XML without an element; {_EXPECTED}"),
+        ("run.log", "NCCL INFO\nmore", f"neither JSON nor XML: it begins with 'NCCL INFO'; {_EXPECTED}"),
+    ],
+)
+def test_verify_says_what_a_file_without_schedule_and_program_is(
+    name: str, text: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(text)
+    line = run_command("verify", tmp_path / name).error_line()
+    assert line.startswith(f"{tmp_path / name}: ")
+    assert said in line
+    assert run_command("verify", "-", stdin=text.encode()).error_line() == line.replace(
+        str(tmp_path / name), "standard input"
+    )
+
+
+def test_verify_says_that_a_network_is_no_file() -> None:
+    line = "torus:dims=4x4: is a network, not a file; 'forestcoll generate torus:dims=4x4 -o FILE' makes a schedule"
+    assert run_command("verify", "torus:dims=4x4").error_line() == line
+    assert run_command("verify", "tours:dims=4x4").error_line() == "tours:dims=4x4: no such file; check the name"

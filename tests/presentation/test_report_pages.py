@@ -115,11 +115,11 @@ def test_the_page_says_how_much_of_the_optimum_a_tree_reaches() -> None:
     compared = compare_series(figure_1(), "s")
     schedule = compared.schedule("tree")
     run = play_series(schedule, 10)
-    page = generated_page(SeriesAnswer(compared, schedule, run), {}, None)
+    page = generated_page(SeriesAnswer(compared, schedule, run), {}, {})
     rows = {words[0]: words[1] for words in (line.strip().split("  ", 1) for line in page.lines()) if len(words) == 2}
     assert "over all links; this is " in rows["optimum"]
     assert rows["simulated"].strip().startswith("10 messages in ")
-    whole = generated_page(SeriesAnswer(compared, compared.schedule(), None), {}, None)
+    whole = generated_page(SeriesAnswer(compared, compared.schedule(), None), {}, {})
     assert any("reached; no schedule is faster" in line for line in whole.lines())
     assert not any("simulated" in line for line in whole.lines())
 

@@ -10,6 +10,7 @@ from forestcoll.base.parameters import Question
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
+from forestcoll.demand.groups.layout import Layout
 from forestcoll.demand.texts import demand_of, spec_of
 
 _KEYS = {"group_sizes": "sizes", "groups": "members", "layout": "members", "trees": "k", "max_trees": "most"}
@@ -78,6 +79,8 @@ def _demand(given: dict[str, Any]) -> Demand | Groups:
         given["pieces" if is_pieces else "matrix"] = matrix
     if "groups" in given and "layout" in given:
         raise InputError("--groups and --layout exclude each other; give one of them")
+    if "layout" in given:
+        Layout.of(given["layout"])  # without "=", the text would be read as groups
     is_groups = is_pieces or "groups" in given or "layout" in given
     if is_pieces and (extra := [name for name in given if name not in {"pieces", "no_relays", "no_in_network"}]):
         raise InputError(f"--{extra[0].replace('_', '-')} does not fit a demand of pieces; leave one of them out")

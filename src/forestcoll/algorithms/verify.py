@@ -1,8 +1,10 @@
 """The front door of the verifiers: a schedule, or a file with a schedule or a program."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from forestcoll.base.files import PathLike, as_path, holds_program
+from forestcoll.base.errors import InputError
+from forestcoll.base.files import STANDARD_STREAM, PathLike, as_path, holds_program
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -10,6 +12,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.topology.registry import names_builder
 from forestcoll.verification import BundleReport, FlowReport, Report, SeriesReport, StepReport, TreeReport
 from forestcoll.verification import verify as verify_schedule
 
@@ -59,8 +62,19 @@ def verify(source: Schedule | PathLike) -> Any:
     if isinstance(source, Schedule):
         return verify_schedule(source)
     path = as_path(source)
-    if not holds_program(path):
+    if not is_program(path):
         return verify_schedule(read_schedule(path))
     from forestcoll.programs.formats.judging import judge_file
 
     return judge_file(path)
+
+
+def is_program(path: Path) -> bool:
+    """Return whether a file has a program, not a schedule; standard input can still be read then.
+
+    Raises:
+        InputError: the file cannot be read, is neither of them, or the name is that of a network that is built.
+    """
+    if path != STANDARD_STREAM and names_builder(str(path)) and not path.exists():
+        raise InputError(f"{path}: is a network, not a file; 'forestcoll generate {path} -o FILE' makes a schedule")
+    return holds_program(path)

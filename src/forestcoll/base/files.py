@@ -112,7 +112,7 @@ def parse_document(data: bytes | bytearray, path: Path) -> dict[str, object]:
     except json.JSONDecodeError as error:
         if not text.strip():
             raise InputError(f"{name}: the file is empty; expected a JSON object, {{...}}") from None
-        if (kind := kind_of_text(text)) is not None:
+        if not text.lstrip().startswith(("{", "[")) and (kind := kind_of_text(text)) is not None:
             raise InputError(f"{name}: is {kind.name}, not JSON; {kind.use}") from None
         where = f"line {error.lineno}, column {error.colno}"
         raise InputError(
@@ -189,10 +189,28 @@ def holds_program(path: Path) -> bool:
     """Return whether a file begins as a program for a runtime does; standard input can still be read then.
 
     Raises:
-        InputError: as in `read_bytes`.
+        InputError: as in `read_bytes`; or the file is neither a program nor JSON, as schedules are.
     """
-    start = bytes(peek_bytes(path)[:4096]) if path == STANDARD_STREAM else read_start(path)
-    return kind_of_text(start.decode("utf-8", errors="replace")) is PROGRAM
+    data = bytes(peek_bytes(path)[:4096]) if path == STANDARD_STREAM else read_start(path)
+    start = data.decode("utf-8-sig", errors="replace").lstrip()
+    if (kind := kind_of_text(start)) is None and (found := _neither(start)) is not None:
+        _unread.clear()
+        raise InputError(f"{input_name(path)}: {found}; expected a schedule, MSCCL XML, a plan of MSCCL++ or GOAL")
+    return kind is PROGRAM
+
+
+def _neither(start: str) -> str | None:
+    """Return what the beginning of a text of no known kind is, if it is neither MSCCL XML nor JSON."""
+    if start.startswith("<"):
+        root = _ROOT.search(start)
+        return "XML without an element" if root is None else f"XML, but its root is <{root[1]}>, not <algo>"
+    line = start.partition("\n")[0]
+    is_text = line and not line.startswith(("{", "[")) and "\ufffd" not in line
+    return f"neither JSON nor XML: it begins with {shown(line.rstrip())}" if is_text else None
+
+
+_ROOT = re.compile(r"<([A-Za-z_][\w.:-]*)")
+"""The first element of XML."""
 
 
 def _begin_of(path: Path, length: int) -> bytearray:

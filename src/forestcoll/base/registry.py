@@ -27,6 +27,9 @@ from forestcoll.base.errors import InputError, InternalError, did_you_mean, show
 from forestcoll.base.parameters import Parameter, parameter_of
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_FIRST = re.compile(r"([a-z0-9-]+)[ ,]")
+"""A name before something that does not separate it from its parameters."""
+
 _PART = re.compile(r"""((?:[^,'"]|'[^']*'|"[^"]*")*)(?:,|$)""")
 """A parameter and the comma after it; commas in quotes do not count."""
 
@@ -168,6 +171,9 @@ class Registry:
         known = [each.name for each in self.all()]
         if name in known:
             return self._specs[name]
+        first = _FIRST.match(name)
+        if first is not None and first[1] in known and (rest := name[first.end() :].strip(" ,:")):
+            raise InputError(f"{shown(name)}: no such {self._noun}; write parameters as {first[1]}:{rest}")
         hint = self._hint or f"there are {', '.join(known)}"
         raise InputError(f"{shown(name)}: no such {self._noun}; {did_you_mean(name, known)}{hint}")
 

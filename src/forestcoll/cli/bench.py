@@ -13,7 +13,16 @@ from forestcoll.cli.options import (
     named_network,
     ranks_option,
 )
-from forestcoll.cli.types import DataSize, ElementTypes, FileName, FirstRankFile, IntegerFrom, Reductions, TopologySpec
+from forestcoll.cli.types import (
+    DataSize,
+    ElementTypes,
+    FileName,
+    FirstRankFile,
+    IntegerFrom,
+    OneOf,
+    Reductions,
+    TopologySpec,
+)
 from forestcoll.demand.collective import Collective
 
 if TYPE_CHECKING:
@@ -88,7 +97,7 @@ def _count_option(*names: str, least: int, default: int, text: str) -> Callable[
 @ranks_option
 @click.option(
     "--library",
-    type=click.Choice(["auto", "gloo", "mpi", "none"]),
+    type=OneOf(["auto", "gloo", "mpi", "none"]),
     default="auto",
     show_default=True,
     help="The library to compare with: auto is the MPI under mpirun, else gloo where torch is installed.",

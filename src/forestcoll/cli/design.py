@@ -20,6 +20,7 @@ from forestcoll.cli.types import (
     DataSize,
     FileOrText,
     NumberSpan,
+    OneOf,
     OutputFile,
     PictureFile,
     SpecText,
@@ -59,7 +60,7 @@ def _costs_help() -> str:
 )
 @click.option(
     "--only",
-    type=click.Choice(["bidirectional", "published"]),
+    type=OneOf(["bidirectional", "published"]),
     multiple=True,
     help="bidirectional: networks in which every link has a reverse link; published: base networks of the paper, "
     "without Cayley graphs. May be given twice.",

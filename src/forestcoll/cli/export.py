@@ -1,6 +1,7 @@
 """`forestcoll export`: writes a schedule as a program for a runtime."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.files import is_standard_stream
+from forestcoll.base.files import input_name, is_standard_stream, path_of
 from forestcoll.cli.options import (
     HelpLaterOption,
     dialect_option,
@@ -40,15 +41,34 @@ def _targets_help() -> str:
     """Return all formats and their options."""
     from forestcoll.nccl.graph.target import NcclGraph
 
-    specs = _targets().all()
-    having = {each.name: _targets().having(each.name) for spec in specs for each in spec.parameters}
-    options = [key if len(of) == len(specs) else f"{key} (of {', '.join(of)})" for key, of in having.items()]
-    formats = [f"{spec.name} ({spec.facts['summary']})" for spec in specs]
+    formats = [f"{spec.name} ({spec.facts['summary']})" for spec in _targets().all()]
     formats.append(f"{NcclGraph.name} ({NcclGraph.summary})")
-    return (
-        f"The format: {', '.join(formats)}; with options such as msccl-xml:channels=2,chunks=64. Options of the "
-        f"program that are not given are chosen, for runtimes by a simulation: {', '.join(options)}."
-    )
+    return f"The format: {', '.join(formats)}; with keys, listed below, such as msccl-xml:channels=2,chunks=64."
+
+
+def _keys() -> list[tuple[str, str]]:
+    """Return each key of a format with its meaning, values and default, and the formats that have it unless all do."""
+    specs = _targets().all()
+    found = {each.name: each for spec in specs for each in spec.parameters}
+    having = {name: _targets().having(name) for name in found}
+    of = {name: "" if len(names) == len(specs) else f"for {', '.join(names)}; " for name, names in having.items()}
+    return [
+        (f"{name}=", f"{each.meaning}: {each.kind.form}.  [{of[name]}default: {each.default_text}]")
+        for name, each in found.items()
+    ]
+
+
+class _ExportCommand(click.Command):
+    """The command, whose help also explains the keys of formats."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_options(ctx, formatter)
+        with formatter.section("Keys of --to"):
+            formatter.write_dl(_keys())
+
+
+_STATED = "forestcoll.export.stated"
+"""Where the context holds the values of the keys in the text of `--to`."""
 
 
 class _FormatText(SpecText):
@@ -59,6 +79,13 @@ class _FormatText(SpecText):
         from forestcoll.nccl.graph.target import NcclGraph
 
         return NcclGraph() if text == NcclGraph.name else super().read(text)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Target | object":
+        """Return the format, and note the keys that its text has, which options must not contradict."""
+        target = super().convert(value, param, ctx)
+        if ctx is not None and isinstance(value, str) and ":" in value:
+            ctx.meta[_STATED] = _targets().named(value.partition(":")[0]).values(value.partition(":")[2])
+        return target
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
         """Return the names of formats that begin with `incomplete`."""
@@ -81,7 +108,7 @@ class _ProgramFile(OutputFile):
         values["target"].check_output(path)
 
 
-@click.command("export")
+@click.command("export", cls=_ExportCommand)
 @source_options
 @click.option(
     "--to",
@@ -141,9 +168,11 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
     usage_of(target.check_outputs, output)
     program = output.get("program")
+    source = input_name(path_of(options["source"]))
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
-        done = export(schedule, target, progress=progress)
+        with _refused_as(source, schedule.topology.name):
+            done = export(schedule, target, progress=progress)
         if program is not None:
             progress.begin("writing")
             with written_together():
@@ -152,6 +181,16 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
                     write_text(output["snippet"], [done.snippet(program.name)])
     err = is_standard_stream(program)
     print_result(export_page(done, program, progress.seconds), as_json=as_json, err=err)
+
+
+@contextmanager
+def _refused_as(source: str, name: str) -> Iterator[None]:
+    """Let messages about the schedule on a network begin with its source, which the user knows, instead of the name."""
+    try:
+        yield
+    except InputError as error:
+        about, colon, what = str(error).partition(f"{name}: ")
+        raise InputError(f"{source}: {what}" if colon and not about else str(error)) from None
 
 
 def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
@@ -198,6 +237,10 @@ def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
     """Return a format with the options of the command line that set one of its own; None is not given."""
     targets = _targets()
     given = {name: value for name, value in options.items() if value is not None}
+    stated = click.get_current_context().meta.get(_STATED, {})
+    for name, value in given.items():
+        if stated.get(name, value) != value:
+            raise click.UsageError(f"--to and --{name} give different values of {name}; leave one of them out")
     try:
         targets.require(targets.named(target.name), given, {})
     except InputError as error:

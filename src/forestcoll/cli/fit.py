@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from forestcoll.cli.options import json_option, output_option
-from forestcoll.cli.types import CollectiveName, FileName, TopologySpec
+from forestcoll.cli.types import CollectiveName, FileName, OneOf, TopologySpec
 from forestcoll.demand.collective import SCHEDULED
 
 
@@ -36,7 +36,7 @@ from forestcoll.demand.collective import SCHEDULED
 )
 @click.option(
     "--model",
-    type=click.Choice(["simulation", "alpha-beta"]),
+    type=OneOf(["simulation", "alpha-beta"]),
     default="simulation",
     show_default=True,
     help="simulation: latency, overhead, launch and efficiencies; alpha-beta: alpha, launch and one efficiency, and no "

@@ -67,6 +67,9 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
 
     With --groups or --layout, several groups run the collective at the same time. The file is then a bundle of
     schedules, one for each group. With --demand FILE.json, the groups move the pieces of data in the file.
+
+    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own; docs/tasks.md
+    has an example.
     """
     import_numpy()
     from forestcoll.algorithms.generate import generated
@@ -81,9 +84,8 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
         network = changed_network_of(topology, demand, changes)
         made = generated(network, demand, method, options["size"], progress=progress)
         report = _verify_and_write(made.schedule, output, progress)
-    file = output.get("schedule")
-    run = Run("" if method is None else method.name, file, progress.seconds, progress.counters)
-    err = is_standard_stream(file)
+    run = Run("" if method is None else method.name, output, progress.seconds, progress.counters)
+    err = is_standard_stream(output.get("schedule"))
     print_result(generated_page(made, report, run), as_json=as_json, err=err)
 
 

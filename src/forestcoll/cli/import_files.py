@@ -9,7 +9,7 @@ import click
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.parameters import Bandwidth, NameOrInteger
 from forestcoll.cli.options import Command, HelpLaterOption, json_option, network_output_option
-from forestcoll.cli.types import ChoiceOrDigits, FileName, SpecText, Speed
+from forestcoll.cli.types import ChoiceOrDigits, FileName, OneOf, SpecText, Speed
 from forestcoll.topology.importers.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _importer_options(command: Command) -> Command:
         elif isinstance(each.kind, NameOrInteger):
             how = {"type": ChoiceOrDigits(each.kind), "default": each.default, "show_default": True}
         else:
-            how = {"type": click.Choice(cast("Choice", each.kind).names), "default": each.default, "show_default": True}
+            how = {"type": OneOf(cast("Choice", each.kind).names), "default": each.default, "show_default": True}
         command = click.option(f"--{each.name.replace('_', '-')}", help=each.meaning, **how)(command)
     return command
 

@@ -7,6 +7,7 @@ Results are printed to standard output, and everything else to standard error.
 import gc
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -151,10 +152,16 @@ def _hint(name: str, known: Iterable[str]) -> str:
     return "" if near is None else f"; did you mean {shown(near)}?"
 
 
+_PARAMETER = re.compile(r"unexpected extra arguments? \(([a-z_]+=[^ )]+)")
+"""What click says about a parameter that a space separates from the name of a network."""
+
+
 def _usage_message(error: click.ClickException) -> str:
     """Return the message about wrong usage, with the nearest option if the option is unknown."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
-        return error.format_message()
+        message = error.format_message()
+        extra = _PARAMETER.search(message)
+        return message if extra is None else f"{message}; parameters of TOPOLOGY follow a colon, NAME:{extra[1]}"
     options = [name for each in error.ctx.command.get_params(error.ctx) for name in (*each.opts, *each.secondary_opts)]
     near = _hint(error.option_name, (name for name in options if name.startswith("--")))
     return f"no such option {shown(error.option_name)}{near}"

@@ -99,4 +99,4 @@ def command(topology: str, source: str, output: Mapping[str, Path], *, as_json: 
                 progress.begin("writing")
                 write_schedule(answer.schedule, output["schedule"])
     err = any(map(is_standard_stream, output.values()))
-    print_result(answer_page(answer, progress.seconds, output.get("schedule")), as_json=as_json, err=err)
+    print_result(answer_page(answer, progress.seconds, output), as_json=as_json, err=err)

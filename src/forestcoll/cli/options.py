@@ -16,8 +16,10 @@ from forestcoll.cli.types import (
     IntegerFrom,
     MethodText,
     NetworkFile,
+    OneOf,
     OutputFile,
     Ranks,
+    RootlessCollective,
     TopologySpec,
     TreeCount,
 )
@@ -63,7 +65,7 @@ _PORT_MODELS = {
 
 ports_option = click.option(
     "--ports",
-    type=click.Choice(list(_PORT_MODELS)),
+    type=OneOf(list(_PORT_MODELS)),
     help="one: a compute node sends to one neighbour and receives from one neighbour at a time; send: it sends to one "
     "neighbour at a time, but receives over all links at once; receive: it receives from one neighbour at a time, but "
     "sends over all links at once; half: it sends to or receives from one neighbour at a time; bounded: it uses all "
@@ -231,7 +233,7 @@ def collective_option(
 
 def dialect_option(description: str, default: str | None = None) -> Callable[[Command], Command]:
     """Return the option for the runtime that loads MSCCL XML, with the help text `description`."""
-    names = click.Choice(["microsoft", "azure", "rccl"])
+    names = OneOf(["microsoft", "azure", "rccl"])
     return click.option("--dialect", type=names, default=default, show_default=True, help=description)
 
 
@@ -371,7 +373,7 @@ def source_options(command: Command) -> Command:
         ),
         click.option(
             "--collective",
-            type=CollectiveName([each.value for each in Collective if not each.has_root]),
+            type=RootlessCollective([each.value for each in Collective if not each.has_root]),
             metavar="NAME",
             help="With TOPOLOGY: the collective.  [default: allgather]",
         ),

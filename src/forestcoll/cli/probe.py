@@ -7,7 +7,7 @@ import click
 
 from forestcoll.cli.options import json_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import SIZES, FirstRankFile, IntegerFrom, MessageSizes
+from forestcoll.cli.types import SIZES, FirstRankFile, IntegerFrom, MessageSizes, OneOf
 
 
 class _Stages(TerminalProgress):
@@ -47,7 +47,7 @@ class _Stages(TerminalProgress):
 )
 @click.option(
     "--backend",
-    type=click.Choice(["auto", "gloo", "nccl", "mpi"]),
+    type=OneOf(["auto", "gloo", "nccl", "mpi"]),
     default="auto",
     show_default=True,
     help="What carries the data: auto is MPI under mpirun, else nccl where there are GPUs, else gloo.",

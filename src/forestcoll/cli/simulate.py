@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.cli.options import costs_option, outputs_option, schedule_of_source, source_options
-from forestcoll.cli.types import SIZES, MessageSizes, NumberFrom, OutputFile, PictureFile
+from forestcoll.cli.types import SIZES, MessageSizes, NumberFrom, OneOf, OutputFile, PictureFile
 
 if TYPE_CHECKING:
     from forestcoll.simulation import Costs
@@ -43,7 +43,7 @@ _MICROSECONDS = NumberFrom(0, 10**9)
 @costs_option
 @click.option(
     "--model",
-    type=click.Choice(["trees", "program"]),
+    type=OneOf(["trees", "program"]),
     default="trees",
     show_default=True,
     help="trees: the schedule, by a formula; program: the program that the schedule is lowered to, event by event.",

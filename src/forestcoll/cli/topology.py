@@ -30,7 +30,8 @@ def command(topology: str | None, output: Path | None, to: str | None, *, as_jso
     also prints what was written, with --json as a JSON object.
 
     Without TOPOLOGY, the command lists the builders: their parameters with default values, and the sources of their
-    figures. A WORD that is neither a builder nor a file lists the builders with WORD in their name or summary.
+    figures. A WORD that is neither a builder nor a file lists the builders with WORD in their name or summary. The name
+    of a builder, such as torus, is a network with default values; a part of it, such as toru, shows its parameters.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_result

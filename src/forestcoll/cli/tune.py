@@ -16,7 +16,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFolder
+from forestcoll.cli.types import SIZES, FileName, MessageSizes, OneOf, OutputFolder
 from forestcoll.demand.collective import UNROOTED, Collective
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ NCCL_TUNER = "nccl-tuner"
 )
 @click.option(
     "--to",
-    type=click.Choice([NCCL_TUNER]),
+    type=OneOf([NCCL_TUNER]),
     help="nccl-tuner: find rules for NCCL instead: which algorithm and protocol it should use for each size. -o writes "
     "a folder with the rules (CSV), a plugin that applies them (tuner.c) and a README.",
 )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
-from forestcoll.base.errors import InputError, did_you_mean, shown
+from forestcoll.base.errors import InputError, did_you_mean, nearest, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -60,6 +60,16 @@ class IntegerFrom(click.IntRange):
     def expected(self) -> str:
         """Return what is valid, in words."""
         return f"an integer{_from_to(self.min, self.max)}"
+
+
+class OneOf(click.Choice[str]):
+    """One of some words. The message about an unknown word names the nearest one."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return the message about a value that is none of the words."""
+        message = super().get_invalid_choice_message(value, ctx)
+        near = nearest(str(value), map(str, self.choices))
+        return message if near is None else f"{message.removesuffix('.')}; did you mean {shown(near)}?"
 
 
 class ChoiceOrDigits(click.Choice[str]):
@@ -257,7 +267,22 @@ class FilesByKind(_TextType[tuple[str, str]]):
 
 _SLASHES = tuple({os.sep, "/"})
 
-_ENDINGS = (".json", ".xml", ".html", ".svg", ".png", ".pdf", ".csv", ".py", ".et", ".graphml", ".yml", ".yaml")
+_ENDINGS = (
+    ".json",
+    ".xml",
+    ".html",
+    ".svg",
+    ".png",
+    ".pdf",
+    ".csv",
+    ".py",
+    ".et",
+    ".goal",
+    ".graphml",
+    ".txt",
+    ".yml",
+    ".yaml",
+)
 """The endings that say what kind of file it is."""
 
 
@@ -324,6 +349,20 @@ class CollectiveName(_TextType[str]):
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(each) for each in self.names if each.startswith(incomplete.lower())]
+
+
+class RootlessCollective(CollectiveName):
+    """The name of a collective without a root, of which a schedule is made."""
+
+    def read(self, text: str) -> str:
+        """Return the name in the spelling of the file formats."""
+        from forestcoll.demand.collective import collective_named
+
+        name = collective_named(text)
+        if name.has_root:
+            made = f"forestcoll generate TOPOLOGY --collective {name} --root ID -o FILE"
+            raise ValueError(f"'{name}' needs a root; make a file with '{made}' and give it instead of TOPOLOGY")
+        return super().read(text)
 
 
 class TrafficName(CollectiveName):

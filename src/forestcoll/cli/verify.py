@@ -33,12 +33,15 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     data: in every possible order of its steps, it must end with the correct data and must not deadlock. GOAL schedules
     of other programs do not say which data they move; only their messages and dependencies are checked.
 
+    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own; docs/tasks.md
+    has an example.
+
     If FILE is wrong, the exit status is 1, and the message states the first rule that is broken, or the rank, the
     thread block and the step of the first fault. With --json, the output is one JSON object in all cases; "rule" is
     null if FILE does not contain a schedule.
     """
     import_numpy()
-    from forestcoll.base.files import holds_program
+    from forestcoll.algorithms.verify import is_program
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_error, print_result
     from forestcoll.presentation.results.schedules.reports import refusal_page
@@ -46,7 +49,7 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     try:
         with TerminalProgress() as progress:
             progress.begin("reading")
-            if holds_program(file):
+            if is_program(file):
                 fault, page = _program(file, dialect, root, progress)
             elif dialect is not None or root is not None:
                 raise click.UsageError("--dialect and --root are for programs; leave them out for a schedule")

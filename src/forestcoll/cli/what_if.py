@@ -15,7 +15,7 @@ from forestcoll.cli.options import (
     topology_argument,
     usage_of,
 )
-from forestcoll.cli.types import IntegerFrom, OutputFolder
+from forestcoll.cli.types import IntegerFrom, OneOf, OutputFolder
 from forestcoll.demand.collective import Collective
 
 _PARTS = ("links", "nics", "switches", "boxes")
@@ -23,7 +23,7 @@ _PARTS = ("links", "nics", "switches", "boxes")
 
 @click.command("what-if")
 @topology_argument
-@click.option("--fail", type=click.Choice(_PARTS), help="Each failure of one part of this kind, worst first.")
+@click.option("--fail", type=OneOf(_PARTS), help="Each failure of one part of this kind, worst first.")
 @click.option("--at-once", type=IntegerFrom(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
 @click.option("--upgrade", is_flag=True, help="More bandwidth on each class of links and on each link, best first.")
 @click.option("--add-link", is_flag=True, help="A new link between any two nodes, best first.")

@@ -86,7 +86,7 @@ class Search(_Find):
     Attributes:
         choose: the name of the network to write, or its number of steps; None for the best.
         output: the files of the schedule, the topology and the picture of the chosen network, and the plot of the
-            frontier.
+            frontier. Links have 1 GB/s or, with a workload, the part of B of each link of a node.
     """
 
     fits: ClassVar[str] = "one number of nodes and one degree; leave it out"
@@ -105,7 +105,8 @@ class Search(_Find):
         frontier = find_topologies(self.nodes[0], self.degree[0], **self.search)
         progress.begin("measuring")
         chosen = chosen_of(frontier, workload, self.choose)
-        return SearchAnswer(chosen, self.collective, Fraction(1), self, frontier)
+        bandwidth = Fraction(1) if workload is None else workload.bandwidth / chosen.degree
+        return SearchAnswer(chosen, self.collective, bandwidth, self, frontier)
 
     def published(self) -> Frontier | None:
         """Return the networks of the paper's bases; None if they are what was searched for, or if there are none."""

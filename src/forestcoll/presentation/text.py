@@ -45,6 +45,18 @@ def written(output: Path | None) -> Row:
     return row("written", "to standard output" if is_standard_stream(output) else output, output=output)
 
 
+def all_written(outputs: Mapping[str, Path]) -> Row:
+    """Return the row with the output files of a result, by their kinds; JSON has that of the schedule.
+
+    Example:
+        >>> all_written({"members": Path("groups")}).text
+        'groups'
+    """
+    schedule = outputs.get("schedule")
+    texts = [str(written(each).text) for each in outputs.values()] or [written(None).text]
+    return row("written", ", ".join(texts), output=schedule)
+
+
 def percent(part: Fraction) -> str:
     """Return a fraction in percent, rounded down, so that 100.00% means exactly 1."""
     hundredths = part * 10**4

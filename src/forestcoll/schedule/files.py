@@ -131,7 +131,7 @@ def schedule_from_document(document: Mapping[str, object], *, where: str) -> Sch
     *others, last = map(repr, FORMATS)
     known = f"{', '.join(others)} or {last}"
     if "format" not in document:
-        raise InputError(f'{where}: has no "format"; expected {known}')
+        raise InputError(f'{where}: has no "format"; expected {known}, or "gpus" in a plan of MSCCL++')
     name = document["format"]
     if not isinstance(name, str) or name not in FORMATS:
         raise InputError(f"{where}: format is {shown(name)}; expected {known}")

@@ -1,5 +1,7 @@
 """Message sizes as the command line accepts them."""
 
+import re
+
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.units import data_size, size_name
 
@@ -8,6 +10,9 @@ MAX_SIZE = 2**60
 
 MOST_SIZES = 1_000
 """The most sizes of one table."""
+
+_DASHED = re.compile(r"([0-9][^-:]*?)\s*(?:-|:|to)\s*([0-9][^-:]*)")
+"""A range as others write it."""
 
 
 def sizes_of(text: str) -> tuple[int, ...]:
@@ -29,6 +34,8 @@ def sizes_of(text: str) -> tuple[int, ...]:
     sizes: dict[int, None] = {}
     for part in parts:
         first, dots, last = part.strip().partition("..")
+        if not dots and (ends := _DASHED.fullmatch(first)) is not None:
+            raise InputError(f"{shown(first)}; write a range of sizes as {shown(f'{ends[1]}..{ends[2]}')}")
         sizes |= dict.fromkeys(_range(first, last) if dots else [size_of(first)])
     if len(sizes) > MOST_SIZES:
         raise InputError(f"there are {len(sizes)} sizes; give at most {MOST_SIZES}")

@@ -236,6 +236,11 @@ def _is_file(text: str) -> bool:
         return False
 
 
+def names_builder(text: str) -> bool:
+    """Return whether a text begins with the name of a builder, as `torus` and `torus:dims=4x4`."""
+    return _REGISTRY.found(text.partition(":")[0]) is not None
+
+
 def build_topology(spec: str) -> Topology:
     """Build a topology from a spec string.
 

@@ -15,7 +15,7 @@ from forestcoll.programs.formats.msccl_xml.rules import FORM
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, lower
 from forestcoll.programs.model import Protocol
-from forestcoll.programs.targets.msccl_xml import MscclXml
+from forestcoll.programs.targets.msccl_xml import HANGS, MscclXml
 from forestcoll.tuning.programs.export import export
 from refusal import refusal
 
@@ -251,19 +251,33 @@ def test_messages_of_broadcasts_and_reduces_have_fewer_chunks(collective: Collec
     [("dgx-a100:boxes=2", "Simple", 1), ("dgx-a100:boxes=2", "LL", 0), ("dgx-a100:boxes=1", "Simple", 0)],
 )
 @pytest.mark.parametrize("collective", [Collective.BROADCAST, Collective.REDUCE])
-def test_a_broadcast_or_reduce_that_would_hang_has_a_remark(
+def test_a_broadcast_or_reduce_that_would_hang_has_a_warning(
     tmp_path: Path, collective: Collective, spec: str, protocol: str, remarks: int
 ) -> None:
     options = Options(placement=Placement.IN_PLACE, protocol=Protocol(protocol), chunks=64)
-    done = MscclXml().export(schedule(f"{spec},gpus=2", collective), options)
-    assert len(done.remarks) == remarks
+    done = MscclXml(protocol=protocol).export(schedule(f"{spec},gpus=2", collective), options)
+    assert len(done.warnings) == remarks
     path = tmp_path / "program.xml"
     done.write(path)
     judged = judge_file(path).remarks  # a file does not say which ranks are in one box
     assert [remark.split(" with ")[0] for remark in judged] == [f"all runtimes hang in a {collective.value}"] * (
         protocol == "Simple"
     )
-    assert done.remarks in ((), judged)
+    assert done.warnings in ((), judged)
+    assert (done.remarks, str(judge_file(path)).count("warning")) == ((), len(judged))
+
+
+@pytest.mark.parametrize("collective", [Collective.BROADCAST, Collective.REDUCE])
+def test_export_chooses_a_protocol_that_does_not_hang(collective: Collective) -> None:
+    over_network = export(schedule("dgx-a100:boxes=2,gpus=2", collective), "msccl-xml")
+    assert over_network.lowering.program.protocol is Protocol.LL
+    assert over_network.warnings == ()
+    assert over_network.remarks == (f"the protocol is LL: {HANGS}",)
+    in_a_box = export(schedule("dgx-a100:boxes=1,gpus=2", collective), "msccl-xml")
+    assert (in_a_box.lowering.program.protocol, in_a_box.remarks) == (Protocol.SIMPLE, ())
+    simple = export(schedule("dgx-a100:boxes=2,gpus=2", collective), "msccl-xml:protocol=Simple")
+    assert "warning" in str(simple).splitlines()[1]
+    assert "hang" in str(simple).splitlines()[1]
 
 
 def test_an_allreduce_has_no_remark_and_only_some_dialects_are_known() -> None:

@@ -332,7 +332,8 @@ def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None
     assert verify(other).ok
     assert (tree_shape(schedule).greatest_height, tree_shape(other).greatest_height) == (6, 5)
     assert (other.demand, other.algbw, other.trees_per_root) == (schedule.demand, schedule.algbw, 2)
-    chosen = best_program(schedule, RCCL, objective=Objective(sizes=(10**7,)))
+    simple = MscclXml(dialect="rccl", protocol="Simple")
+    chosen = best_program(schedule, simple, objective=Objective(sizes=(10**7,)))
     assert (chosen.schedule, chosen.lowering.other_trees) == (other, 2)
     assert check(chosen.lowering.program).ok
     fast = best_program(schedule, RCCL, objective=Objective(sizes=(10**9,)))

@@ -25,6 +25,7 @@ Ranks: TypeAlias = tuple[int, ...]
 """Positions among the compute nodes, counted from 0."""
 
 _DIMENSION = re.compile(r"([a-z]+)=([0-9]{1,9})")
+_WITHOUT_SIGN = re.compile(r"([a-z]+)[ :-]?([1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ class Layout:
         for part in text.split(","):
             found = _DIMENSION.fullmatch(part.strip().lower())
             if found is None or not int(found[2]):
-                raise InputError(f"layout: {shown(part.strip())} is not a dimension; write it as in tp=8")
+                near = _WITHOUT_SIGN.fullmatch(part.strip().lower())
+                form = "tp=8" if near is None else f"{near[1]}={near[2]}"
+                raise InputError(f"layout: {shown(part.strip())} is not a dimension; write it as in {form}")
             name = _known(found[1])
             if name in sizes:
                 raise InputError(f"layout: {name} is given twice; give each dimension once")

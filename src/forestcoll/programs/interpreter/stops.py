@@ -143,10 +143,10 @@ def _of_messages(
             yield fault_at("message-sizes", message, run.program, receiver)
             return
     if len(sent) > len(received):
-        message = f"sends message {len(received)} over {path}; only {len(received)} are received there"
+        message = f"sends message {len(received)} over {path}; {_only(len(received))} received there"
         yield fault_at("unmatched-send", message, run.program, sent[len(received)][1])
     elif len(received) > len(sent):
-        message = f"receives message {len(sent)} over {path}; only {len(sent)} are sent there"
+        message = f"receives message {len(sent)} over {path}; {_only(len(sent))} sent there"
         yield fault_at("unmatched-receive", message, run.program, received[len(sent)][1])
 
 
@@ -166,8 +166,12 @@ def _of_signals(run: RunState) -> Iterator[ProgramFault]:
         signals, waits = given.get(number, []), taken.get(number, [])
         path = _path(run.program.channels[number])
         if len(signals) > len(waits):
-            message = f"sends signal {len(waits)} over {path}; only {len(waits)} are waited for"
+            message = f"sends signal {len(waits)} over {path}; {_only(len(waits))} waited for"
             yield fault_at("unmatched-signal", message, run.program, signals[len(waits)])
         elif len(waits) > len(signals):
-            message = f"waits for signal {len(signals)} over {path}; only {len(signals)} are sent"
+            message = f"waits for signal {len(signals)} over {path}; {_only(len(signals))} sent"
             yield fault_at("unmatched-wait", message, run.program, waits[len(signals)])
+
+
+def _only(count: int) -> str:
+    return "none is" if count == 0 else "only 1 is" if count == 1 else f"only {count} are"

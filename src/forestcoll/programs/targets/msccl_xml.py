@@ -6,11 +6,13 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.parameters import Integer, choice
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.resources import ResourceEstimate
+from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats import msccl_xml
 from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.formats.sizes import ELEMENT_BYTES, SKIPPED, Sizes
 from forestcoll.programs.lowering import Lowering, Options, Placement, lowerer_for, usual_placement
 from forestcoll.programs.lowering.options import MOST
+from forestcoll.programs.model import Protocol
 from forestcoll.programs.model.limits import Limits
 from forestcoll.programs.targets.target import (
     COUNT,
@@ -35,8 +37,8 @@ class MscclXml(RuntimeTarget):
     cost = ResourceEstimate(40e-6, 1700)
     file_bytes = 120
 
-    levels: int | None = chosen(Integer(0, MOST), "channels for hops by their depth")
-    lanes: int | None = chosen(COUNT, "blocks between two ranks, by a timetable")
+    levels: int | None = chosen(Integer(0, MOST), "channels for hops by their depth; with 0, a step receives and sends")
+    lanes: int | None = chosen(COUNT, "blocks that send from one rank to another in the order of a timetable")
     strands: int | None = chosen(COUNT, "parts of a tree that move at the same time")
     dialect: str = choice(msccl_xml.DialectName.MICROSOFT.value, "the runtime that loads the file", *msccl_xml.DIALECTS)
 
@@ -45,9 +47,11 @@ class MscclXml(RuntimeTarget):
         return msccl_xml.dialect_named(self.dialect)
 
     def usual_options(self, schedule: Schedule) -> Options:
+        protocol = Protocol.LL if _hangs_with_simple(schedule) else Protocol.SIMPLE
+        placement = usual_placement(schedule.collective) if self._dialect.one_place else Placement.BOTH
         if not lowerer_for(schedule).in_place:
-            return Options(placement=Placement.OUT_OF_PLACE)
-        return Options(placement=usual_placement(schedule.collective) if self._dialect.one_place else Placement.BOTH)
+            placement = Placement.OUT_OF_PLACE
+        return Options(placement=placement, protocol=protocol)
 
     def limits(self, ranks: int) -> Limits:
         return msccl_xml.limits(self._dialect, ranks)
@@ -57,14 +61,16 @@ class MscclXml(RuntimeTarget):
         if self._dialect.one_place and options.placement is Placement.BOTH:
             raise InputError(f"the {self.dialect} dialect is for in place or for out of place; export two files")
 
-    def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:  # noqa: ARG002
+    def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:
         progress.begin("writing the file and reading it back")
         made = msccl_xml.from_program(lowering.program, self._dialect)
         text, algorithm = proven(made, self._dialect, lowering.program.root, progress)
         most = int(algorithm.attributes["maxBytes"]) - 1 if self._dialect.one_place else None
         sizes = Sizes(lowering.program.chunks * ELEMENT_BYTES, most, SKIPPED)
-        remarks = () if is_one_box(lowering.schedule.topology) else tuple(msccl_xml.remarks(algorithm))
-        return Export(self, lowering, text, sizes=sizes, remarks=remarks)
+        hangs, chosen_for_it = _hangs_with_simple(lowering.schedule), self.protocol is None
+        warnings = tuple(msccl_xml.remarks(algorithm)) if hangs else ()
+        remarks = (f"the protocol is {options.protocol}: {HANGS}",) if hangs and chosen_for_it else ()
+        return Export(self, lowering, text, sizes=sizes, warnings=warnings, remarks=remarks)
 
     def round_bytes(self, options: Options) -> int:
         """As `RuntimeTarget.round_bytes`: a message fits a slot of a connection."""
@@ -72,6 +78,14 @@ class MscclXml(RuntimeTarget):
 
     def slices(self, options: Options) -> int:
         return CONNECTIONS[options.protocol.value].slices
+
+
+HANGS = "with Simple, all runtimes hang in a broadcast or reduce over the network"
+"""Why another protocol is chosen; `msccl_xml.remarks` has the source."""
+
+
+def _hangs_with_simple(schedule: Schedule) -> bool:
+    return schedule.collective in {Collective.BROADCAST, Collective.REDUCE} and not is_one_box(schedule.topology)
 
 
 def proven(

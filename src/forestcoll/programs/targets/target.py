@@ -108,7 +108,7 @@ class Target(ABC):
 
     placement: str | None = chosen(_PLACEMENT, "whether input and output are one buffer")
     protocol: str | None = chosen(_PROTOCOL, "how the runtime moves the data")
-    chunks: int | str | None = chosen(_CHUNKS, "the most chunks of the data")
+    chunks: int | str | None = chosen(_CHUNKS, "the most equal chunks of the data; with exact, no share is rounded")
     pieces: int | None = chosen(COUNT, "parts of a chunk that follow each other")
     step_chunks: int | None = chosen(COUNT, "the most chunks that one step moves")
     channels: int | None = chosen(COUNT, "channels that the trees of a root share")
@@ -251,7 +251,8 @@ class Export(Displayed):
         expected: the expected algbw for some sizes of M; empty if the program was not simulated.
         slow: why the expected algbw for the last of these sizes is more than 5 % below that of the schedule for large
             data; else None.
-        remarks: what the runtime does not do as the program says, and how it finds the file by itself.
+        warnings: what the runtimes do not do as the program says.
+        remarks: why a protocol was chosen, and how the runtime finds the file by itself.
 
     Example:
         >>> from forestcoll import export, generate
@@ -268,6 +269,7 @@ class Export(Displayed):
     sizes: Sizes | None = None
     expected: tuple[Expected, ...] = ()
     slow: str | None = None
+    warnings: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, final
 
+from forestcoll.base.errors import plural
 from forestcoll.demand.collective import Collective
 from forestcoll.schedule.schedule import Schedule
 
@@ -133,7 +134,7 @@ class SeriesSchedule(Schedule):
 
     @property
     def size(self) -> str:
-        return f"{len(self.trees)} trees, {len(self.rounds)} rounds"
+        return f"{plural(len(self.trees), 'tree')}, {plural(len(self.rounds), 'round')}"
 
     @cached_property
     def height(self) -> int:

@@ -122,4 +122,4 @@ class TreeSchedule(Schedule):
     def size(self) -> str:
         listed = sum(len(phase) for phase in self.phases)
         images = "" if self.symmetry is None else f", {self.symmetry.order} images each"
-        return f"{listed} trees{images}"
+        return f"{listed} tree{'s' * (listed != 1)}{images}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from forestcoll.base.errors import plural
+from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.design.asked import Answer, ExpansionAnswer, SearchAnswer, SweepAnswer
 from forestcoll.design.constructions import Construction
 from forestcoll.design.measure import least_factor, moore_steps
@@ -12,6 +13,7 @@ from forestcoll.design.search.finder import Frontier
 from forestcoll.design.workloads.workload import Workload, best_for, exchange_rate, time_us
 from forestcoll.presentation.results.networks.exchange_rates import rate_row
 from forestcoll.presentation.tables import Column, Page, Row, Table, row
+from forestcoll.presentation.text import bandwidth
 
 _MOST_NODES_FOR_PATHS = 2048
 """The most nodes of a network whose all-to-all rates JSON states, because they need all shortest paths."""
@@ -78,9 +80,16 @@ def _search_page(answer: SearchAnswer) -> Page:
     blocks: tuple[Row | str, ...] = (
         f"Chosen: {answer.network.name}, {_reason(workload, by_user=answer.question.choose is not None)}.",
         *([f"Written: {', '.join(files)}{verified}."] if files else []),
+        *([_links(answer)] if written.keys() & {"schedule", "topology"} else []),
         row(chosen=answer.network.name, **{key: written.get(kind) for key, kind in keys.items()}),
     )
     return Page(page.title, (*page.blocks, *blocks))
+
+
+def _links(answer: SearchAnswer) -> str:
+    """Return a sentence about the bandwidth of the links in the files."""
+    total = "" if answer.question.workload is None else f": B / {answer.network.degree}"
+    return f"Links in the files: {bandwidth(answer.bandwidth, BANDWIDTH_UNIT)} each{total}."
 
 
 def _expanded_page(answer: ExpansionAnswer) -> Page:

@@ -25,13 +25,14 @@ def export_page(done: Export, output: Path | None = None, seconds: Mapping[str, 
     blocks = max(block_counts(program))
     rows = (
         row(format=done.target.name, dialect=done.dialect, collective=program.task, ranks=len(program.ranks)),
+        *(row("warning", warning) for warning in done.warnings),
         *_loss_rows(done),
         row("chunks", done.chunks, chunks=done.chunks, channels=len(program.channels)),
         *_size_rows(done),
         row("thread blocks", f"at most {blocks} on a rank", blocks=blocks, instructions=instruction_count(program)),
         *_speed_rows(done),
         *(row("remark", remark) for remark in done.remarks),
-        row("checked", done.target.checked, checked=True, remarks=done.remarks),
+        row("checked", done.target.checked, checked=True, remarks=(*done.warnings, *done.remarks)),
         row("written", _written(done, output), output=output),
         row(seconds=times(seconds or {}).values["seconds"]),
     )
@@ -106,12 +107,12 @@ def judgement_page(found: Judgement, file: Path | None = None) -> Page:
     rows = [
         row(valid=fault is None, message=None if fault is None else str(fault), **place, placement=found.placement),
         row(format=found.format, collective=found.collective, ranks=found.ranks),
+        *(row("warning", remark) for remark in found.remarks),
         row("instructions", found.instructions, instructions=found.instructions),
         row(runtimes=found.loads, remarks=found.remarks),
     ]
     for runtime, refusal in found.loads.items():
         rows.append(row(runtime, "loads it" if refusal is None else f"does not load it: {refusal}"))
-    rows += [row("remark", remark) for remark in found.remarks]
     where = "" if file is None else f"{input_name(file)}: "
     what = "valid" if fault is None else f"wrong: {fault}"
     title = f"{where}{what}: {found.collective} on {found.ranks} ranks, in {found.format}"

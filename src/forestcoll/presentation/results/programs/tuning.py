@@ -51,8 +51,11 @@ def times_of(found: Tuning) -> list[dict[str, object]]:
 
 
 def _ranges(found: Tuning) -> Table:
+    froms = {each.least: size_name(each.least) for each in found.ranges}
+    froms |= {each.most + 1: f"> {size_name(each.most)}" for each in found.ranges}
     columns = (
-        Column("from", size_name, right=True, key="from"),
+        Column("no.", right=True),
+        Column("from", froms.__getitem__, right=True, key="from"),
         Column("to", size_name, right=True, key="to"),
         Column("fastest program"),
         Column("time", duration, right=True, key="time_us"),
@@ -64,6 +67,7 @@ def _ranges(found: Tuning) -> Table:
     )
     rows = tuple(
         (
+            number,
             each.least,
             each.most,
             f"{each.candidate}, {each.variant}",
@@ -76,7 +80,10 @@ def _ranges(found: Tuning) -> Table:
             each.variant,
             each.program_microseconds,
         )
-        for each in found.ranges
+        for number, each in enumerate(found.ranges, start=1)
     )
-    notes = ("Times are those at the upper end of each range, in the program model.",)
+    notes = (
+        "Times are those at the upper end of each range, in the program model.",
+        "The number of a range is that of its files, such as 1.xml.",
+    )
     return Table(columns, rows, notes=notes, key="ranges")

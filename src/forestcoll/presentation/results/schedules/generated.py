@@ -10,7 +10,7 @@ from forestcoll.algorithms.method import Generated
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules.reports import checked_of, words_of
 from forestcoll.presentation.tables import Page, Row, row
-from forestcoll.presentation.text import times, written
+from forestcoll.presentation.text import all_written, times
 from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.verification import Report
 
@@ -24,13 +24,13 @@ class Run:
 
     Attributes:
         method: the name of the method.
-        output: the file that was written; None if none was.
+        outputs: the files that were written, by their kinds.
         seconds: the time of each stage.
         counters: the counters of the run.
     """
 
     method: str
-    output: Path | None
+    outputs: Mapping[str, Path]
     seconds: Mapping[str, float]
     counters: Mapping[str, int]
 
@@ -40,7 +40,7 @@ class Run:
             row("verified", checked, verified=True),
             times(self.seconds),
             row(counters=self.counters),
-            written(self.output),
+            all_written(self.outputs),
         ]
 
 

@@ -16,7 +16,7 @@ from forestcoll.presentation.results.networks.networks import ports_text
 from forestcoll.presentation.results.schedules.period_plot import draw_period
 from forestcoll.presentation.results.schedules.series import generated_page
 from forestcoll.presentation.tables import Page, row
-from forestcoll.presentation.text import duration, times, written
+from forestcoll.presentation.text import all_written, duration, times
 from forestcoll.schedule.series.timetable import Timetable
 
 _BOUNDS = {
@@ -28,11 +28,13 @@ _SIZES_DRAWN = 13
 _STEP = 10**0.5
 
 
-def answer_page(answer: SeriesAnswer | MessageAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
-    """Return the page of an answer; `output` is the file of its schedule."""
+def answer_page(
+    answer: SeriesAnswer | MessageAnswer, seconds: Mapping[str, float], outputs: Mapping[str, Path]
+) -> Page:
+    """Return the page of an answer; `outputs` are the files that were written, by their kinds."""
     if isinstance(answer, SeriesAnswer):
-        return generated_page(answer, seconds, output)
-    return _message_page(answer, seconds, output)
+        return generated_page(answer, seconds, outputs)
+    return _message_page(answer, seconds, outputs)
 
 
 def draw_answer(answer: SeriesAnswer | MessageAnswer, path: Path) -> None:
@@ -47,7 +49,7 @@ def draw_answer(answer: SeriesAnswer | MessageAnswer, path: Path) -> None:
         _draw_plans(answer.pipeline, answer.plan, path)
 
 
-def _message_page(answer: MessageAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
+def _message_page(answer: MessageAnswer, seconds: Mapping[str, float], outputs: Mapping[str, Path]) -> Page:
     plan, by_rule, topology = answer.plan, answer.by_rule, answer.plan.topology
     source, bounds = topology.nodes[plan.source].id, plan.bounds
     packets = f"{plural(by_rule.packets, 'packet')} of {plural(by_rule.packet_size, 'byte')}"
@@ -62,12 +64,12 @@ def _message_page(answer: MessageAnswer, seconds: Mapping[str, float], output: P
         row("time", duration(plan.makespan, 6), source=source, size=plan.size, **_plan(plan)),
         row("bound", bound, lower_bound_us=plan.bound, lower_bounds_us=each_bound),
         row("packets", sizes, packets_per_cycle=plan.packets_per_cycle),
-        row("trees", f"{len(plan.trees)}, at most {plan.height} links high", trees=trees, height=plan.height),
+        row("trees", f"{len(plan.trees)}, at most {plural(plan.height, 'link')} high", trees=trees, height=plan.height),
         row("cycles", _cycles(plan), cycle_us=plan.cycle, cycles=plan.cycles, period_us=answer.schedule.period),
         row("√L rule", ruled, root_rule=_plan(by_rule)),
         row("verified", _verified(plan), verified=True, sends=sends),
         times(seconds, "run time"),
-        written(output),
+        all_written(outputs),
     )
     nodes = f"{len(topology.compute)} compute nodes, {ports_text(topology)}"
     return Page(f"{topology.name}: {plural(plan.size, 'byte')} from {source} to {nodes}", rows)

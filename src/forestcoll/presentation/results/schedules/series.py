@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
+from forestcoll.base.errors import plural
 from forestcoll.oneport.asked import SeriesAnswer
 from forestcoll.oneport.series.best_dag import BestDag
 from forestcoll.oneport.series.best_tree import BestTree
 from forestcoll.oneport.series.comparison import SeriesComparison
 from forestcoll.presentation.results.networks.networks import ports_text, size_row
 from forestcoll.presentation.tables import Page, Row, row
-from forestcoll.presentation.text import times, written
+from forestcoll.presentation.text import all_written, times
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.document import series_document
 from forestcoll.schedule.series.value import SeriesSchedule
@@ -33,13 +34,13 @@ _VERBS = {
 """What a node does if one of its ports is busy."""
 
 
-def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: Path | None) -> Page:
+def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], outputs: Mapping[str, Path]) -> Page:
     """Return the page of a series: the schedule, and the throughputs of the best tree and the best DAG.
 
     Args:
         answer: the schedule that was generated, and what it is compared with.
         seconds: the time of each stage of the run.
-        output: the file of the schedule.
+        outputs: the files that were written, by their kinds.
     """
     compared, schedule = answer.compared, answer.schedule
     topology, best, tree, dag = schedule.topology, compared.best.throughput, compared.tree, compared.dag
@@ -47,7 +48,7 @@ def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: P
     optimal = {"optimal": schedule.throughput == best, "throughput_float": float(schedule.throughput)}
     best_tree = {"optimal": tree.optimal, "edges": [topology.ids(ends) for ends in tree.tree.edges]}
     best_dag = {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)}
-    phases = f"{number(schedule.initialisation)} each: {schedule.height - 1} periods"
+    phases = f"{number(schedule.initialisation)} each: {plural(schedule.height - 1, 'period')}"
     rows = (
         size_row(topology),
         row("throughput", _rate(schedule.throughput), **series_document(schedule)),
@@ -59,7 +60,7 @@ def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: P
         row("verified", "ports, trees, whole messages, throughput and the proof of the optimum", verified=True),
         *_run_rows(schedule, answer.run),
         times(seconds),
-        written(output),
+        all_written(outputs),
         row(port_model=topology.port_model, height=schedule.height),
     )
     nodes = f"{len(topology.compute)} compute nodes, {ports_text(topology)}"
@@ -69,8 +70,8 @@ def generated_page(answer: SeriesAnswer, seconds: Mapping[str, float], output: P
 
 def _shape_rows(schedule: SeriesSchedule) -> list[Row]:
     return [
-        row("period", f"{number(schedule.period)}, {number(Fraction(schedule.messages))} messages"),
-        row("trees", f"{len(schedule.trees)}, at most {schedule.height} links high"),
+        row("period", f"{number(schedule.period)}, {plural(schedule.messages, 'message')}"),
+        row("trees", f"{len(schedule.trees)}, at most {plural(schedule.height, 'link')} high"),
         row("rounds", f"{len(schedule.rounds)} per period"),
     ]
 
@@ -80,14 +81,14 @@ def _run_rows(schedule: SeriesSchedule, run: SeriesRun | None) -> list[Row]:
         return []
     part = float(run.throughput / schedule.throughput)
     late = run.makespan - run.messages / schedule.throughput
-    words = f"{run.messages} messages in {number(run.makespan)}: {part:.2%} of the throughput"
+    words = f"{plural(run.messages, 'message')} in {number(run.makespan)}: {part:.2%} of the throughput"
     played = {"messages": run.messages, "cycles": run.cycles, "cycle": run.cycle, "makespan": run.makespan}
     reached = {"throughput": run.throughput, "throughput_float": float(run.throughput), "part_of_throughput": part}
     return [row("simulated", f"{words}, {number(late)} for the start and the end", simulation=played | reached)]
 
 
 def _rate(value: Fraction) -> str:
-    return f"{number(value)} messages per unit of time"
+    return f"{number(value)} {'message' if value == 1 else 'messages'} per unit of time"
 
 
 def number(value: Fraction) -> str:
