@@ -32,8 +32,8 @@ ARROWS = {
     "design": "algorithms verification solver schedule demand topology base",
     "torch": "runtime algorithms verification schedule demand topology base",
     "nccl": "algorithms solver schedule demand topology base",
-    # the front door of the verifiers, of schedules and of programs
-    "algorithms": "verification programs solver schedule demand topology base",
+    # the front doors of the verifiers, of schedules and of programs, and of the simulation, which generates a schedule
+    "algorithms": "simulation verification programs solver schedule demand topology base",
     "runtime": "verification schedule demand topology base",
     # an answer is verified, and a series of messages can be simulated
     "oneport": "simulation verification solver schedule demand topology kernels base",

@@ -1,7 +1,9 @@
 """The front door of the verifiers: a schedule, or a file with a schedule or a program."""
 
+import os
 from typing import TYPE_CHECKING, Any, overload
 
+from forestcoll.base.errors import require_kind
 from forestcoll.base.files import PathLike, as_path, holds_program
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.files import read_schedule
@@ -58,6 +60,7 @@ def verify(source: Schedule | PathLike) -> Any:
     """
     if isinstance(source, Schedule):
         return verify_schedule(source)
+    require_kind(source, str | os.PathLike, "source", "a schedule, or the name of a file")
     path = as_path(source)
     if not holds_program(path):
         return verify_schedule(read_schedule(path))

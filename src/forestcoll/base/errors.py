@@ -10,6 +10,9 @@ from collections.abc import Iterable
 from enum import StrEnum
 from fractions import Fraction
 from itertools import islice
+from numbers import Number
+from pathlib import PurePath
+from types import UnionType
 from typing import TypeVar
 
 Name = TypeVar("Name", bound=StrEnum)
@@ -143,6 +146,39 @@ def shown(value: object) -> str:
     return repr(_cut(value)) if isinstance(value, str) else _cut(_spelled(value))
 
 
+def argument(value: object) -> str:
+    """Return an argument of a Python function for an error message: its `repr` on one line, shortened if it is long.
+
+    Example:
+        >>> argument(None), argument([True, "a"]), argument("a")
+        ('None', "[True, 'a']", "'a'")
+    """
+    try:
+        return repr(_cut(value)) if isinstance(value, str) else _cut(_one_line(repr(value)))
+    except (RecursionError, ValueError):  # an integer that is too long to be written
+        return shown(value)
+
+
+def require_kind(value: object, kind: type | UnionType, name: str, expected: str) -> None:
+    """Check the type of an argument of a public function.
+
+    Args:
+        value: the argument.
+        kind: the type, or several.
+        name: the name of the argument, which begins the message.
+        expected: what is accepted, in words.
+
+    Raises:
+        InputError: it is of another type.
+    """
+    if not isinstance(value, kind):
+        raise InputError(f"{name} is {argument(value)}; expected {expected}")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
@@ -158,7 +194,7 @@ def _spelled(value: object) -> str:
     try:
         if isinstance(value, list | dict):
             return json.dumps(value, default=repr, skipkeys=True)
-        return repr(value) if isinstance(value, tuple | bytes) else str(value)
+        return str(value) if isinstance(value, Number | PurePath) else _one_line(repr(value))
     except (RecursionError, ValueError):  # a list that contains itself is a `ValueError`
         return f"a deeply nested {type(value).__name__}"
 

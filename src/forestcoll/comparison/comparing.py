@@ -30,6 +30,7 @@ from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.simulate import simulate
+from forestcoll.simulation.sizes import SizesLike, sizes_of
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
@@ -46,7 +47,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
-    sizes: Sequence[int] = SIZES,
+    sizes: SizesLike = SIZES,
     baselines: Iterable[str | os.PathLike[str]] | None = None,
     costs: Costs | None = None,
     nccl: PathLike | None = None,
@@ -59,8 +60,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
     Args:
         topology: as for `optimum`.
         demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
-        sizes: the sizes of M for which times are simulated, in bytes; none are if the size in bytes of the network's
-            bandwidth unit is not known.
+        sizes: the sizes of M for which times are simulated, as for `simulate`; none are if the size in bytes of the
+            network's bandwidth unit is not known.
         baselines: what the optimum is compared with: names of algorithms; and paths, or texts with a dot or a slash,
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
             A schedule or program that is wrong becomes a row that is not valid. None for all algorithms that apply.
@@ -88,7 +89,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     _check(problem)
     best = solve(problem.topology, problem.demand, progress=progress)
     skipped: list[Skipped] = []
-    rows = _Rows(problem, best.bound, tuple(sizes), costs or Costs())
+    rows = _Rows(problem, best.bound, sizes_of(sizes), costs or Costs())
     rows.add(OWN, schedule_for(best, progress=progress))
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
