@@ -13,7 +13,7 @@ from itertools import islice
 from numbers import Number
 from pathlib import PurePath
 from types import UnionType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Name = TypeVar("Name", bound=StrEnum)
 
@@ -173,6 +173,26 @@ def require_kind(value: object, kind: type | UnionType, name: str, expected: str
     """
     if not isinstance(value, kind):
         raise InputError(f"{name} is {argument(value)}; expected {expected}")
+
+
+def listed(values: object, kind: type | UnionType, name: str, expected: str) -> tuple[Any, ...]:
+    """Return the values of an argument that is a list, after a check of their types.
+
+    Args:
+        values: the argument.
+        kind: the type of each value, or several.
+        name: the name of the argument, which begins the message.
+        expected: what a value is, in words.
+
+    Raises:
+        InputError: it is no list, or a value is of another type.
+    """
+    if not isinstance(values, Iterable):
+        raise InputError(f"{name} is {argument(values)}; expected a list, each {expected}")
+    found = tuple(values)
+    for place, each in enumerate(found):
+        require_kind(each, kind, f"{name}[{place}]", expected)
+    return found
 
 
 def _one_line(text: str) -> str:
