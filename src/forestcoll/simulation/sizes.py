@@ -30,7 +30,7 @@ def sizes_of(sizes: SizesLike) -> tuple[int, ...]:
         >>> sizes_of("1K..5K, 1MB")
         (1024, 2048, 4096, 1000000)
         >>> sizes_of(["1MiB", 2**20, 5])
-        (1048576, 5)
+        (1048576, 1048576, 5)
 
     Raises:
         InputError: a part is not a size, a size is too large, a range is in descending order, or there are too many
