@@ -11,6 +11,7 @@ from .algorithms.exchange_steps import Steps as Steps
 from .algorithms.flows import Flows as Flows
 from .algorithms.generate import generate as generate
 from .algorithms.generate import optimum as optimum
+from .algorithms.simulate import simulate as simulate
 from .algorithms.trees import Trees as Trees
 from .algorithms.verify import verify as verify
 from .base.errors import CommunicationError as CommunicationError
@@ -47,7 +48,6 @@ from .schedule.steps.value import StepSchedule as StepSchedule
 from .schedule.trees.value import TreeSchedule as TreeSchedule
 from .simulation.costs import Costs as Costs
 from .simulation.costs import Point as Point
-from .simulation.simulate import simulate as simulate
 from .solver.bounds.table import bounds as bounds
 from .solver.bounds.values import Bounds as Bounds
 from .topology import Link as Link

@@ -26,6 +26,7 @@ def test_a_bundle_is_generated_verified_simulated_and_drawn(tmp_path: Path) -> N
     assert made["verified"] is made["optimal"] is judged["valid"] is judged["optimal"] is True
     assert [group["algbw"] for group in judged["groups"]] == ["400/3", "800/3"]
     (point,) = json.loads(run_command("simulate", path, "--sizes", "16G", "--json").out)
+    assert ": 2 groups at the same time" in run_command("simulate", path, "--sizes", "16G").out.splitlines()[0]
     assert point["algbw"] == pytest.approx(400 / 3, rel=1e-2)
     one, two = (json_of("verify", members / f"group-{each}.json") for each in (0, 1))
     assert two["algbw"] == "800/3"

@@ -18,6 +18,7 @@ from forestcoll.presentation.results.schedules.reports import (
 )
 from forestcoll.presentation.results.schedules.series import about, generated_page, number
 from forestcoll.schedule.proof import Bound, CutProof
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.series.play import play_series
 from forestcoll.topology.importers.measurements.document import measurements_of
@@ -60,6 +61,10 @@ def test_the_page_of_a_report_says_what_is_proven() -> None:
     assert (page.title, page.valid) == ("valid", True)
     assert page.lines()[1:] == ["  algbw    8/3", "  bound    8/3, proven by a proof of kind cut", "  optimal  yes"]
     assert report_page(verify(ring())).lines()[1:] == ["  algbw    8/3", "  optimal  not proven"]
+    steps = [[((node - step) % 4, node, (node + 1) % 4) for node in range(4)] for step in range(3)]
+    one_way = StepSchedule.of_sends("ring:nodes=4", "allgather", steps)
+    lines = report_page(verify(replace(one_way, bound=generate("ring:nodes=4").bound))).lines()
+    assert lines[-1] == "  optimal  not proven; 50.00% of the bound"
 
 
 def test_the_page_of_a_report_names_the_rule_that_is_broken() -> None:

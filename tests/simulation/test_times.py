@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,6 +148,8 @@ def test_sizes_are_read_in_the_usual_notation() -> None:
     assert sizes_of("1GB..1GB") == (GB,)
     assert sizes_of("1MB, 1K..2K, 1MB, 2KiB") == (10**6, 1024, 2048)
     assert len(sizes_of("1K..16G")) == 25
+    assert sizes_of(1024) == (1024,)
+    assert sizes_of(["1KiB..4KiB", 7, np.int64(1024)]) == (1024, 2048, 4096, 7, 1024)
 
 
 @pytest.mark.parametrize(
@@ -163,6 +166,8 @@ def test_errors_in_a_list_of_sizes_are_reported_in_one_line(text: str, message: 
 
 
 def test_the_error_for_an_invalid_size_names_it() -> None:
+    for size in (-1, 0, 1e6, True, None, [[1]], [b"1MB"], {"alpha": 1}):
+        assert "expected a size of 1 byte or more" in refusal(sizes_of, size)
     for text in ("", "x", "0", "-1KB", "1XB", "99999999999999999999TB", "1KB.."):
         assert "size" in refusal(sizes_of, text)
 

@@ -67,7 +67,10 @@ def test_other_values_and_graphs_whose_compute_nodes_do_not_reach_each_other_are
             'edges[0] (0 -> 1) has no "bandwidth" but has "capacity"; rename "capacity" to "band',
         ),
         ((0, 1, {"bandwidth": "25GBs"}), "edge 0 -> 1: bandwidth '25GBs' has the unknown unit 'GBs'; use"),
-        (((0, 0), (0, 1), {"bandwidth": 1}), "node id (0, 0) must be a string or an integer"),
+        (
+            ((0, 0), (0, 1), {"bandwidth": 1}),
+            "node id (0, 0) must be a string or an integer; use networkx.relabel",
+        ),
     ],
 )
 def test_a_violated_rule_is_named(edge: tuple[object, object, dict[str, object]], message: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from forestcoll.base.errors import InputError, InternalError, shown
+from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.parameters import MAX_COMPUTE, integer
 from forestcoll.topology import TopologyBuilder, topology_from_document, topology_to_document, write_topology
 from forestcoll.topology import registry as registry_module
@@ -168,7 +168,7 @@ def test_a_path_is_always_a_file_and_a_folder_hides_no_builder(tmp_path: Path, m
 def test_a_topology_is_returned_unchanged_and_another_type_is_refused() -> None:
     for value in (None, 3, ["ring"], b"ring"):
         expected = "expected a builder's spec, a file, a networkx graph or a Topology"
-        assert refusal(load_topology, value) == f"topology is {shown(value)}; {expected}"
+        assert refusal(load_topology, value) == f"topology is {value!r}; {expected}"
     topology = build_topology("ring:nodes=3")
     assert load_topology(topology) is topology
     assert load_topology(linked("a b", "", connected=False, name="apart")).name == "apart"

@@ -163,7 +163,7 @@ def generate(
         topology: as for `optimum`.
         demand: as for `optimum`.
         method: as for `optimum`; also a method of steps or the name of an algorithm, such as `bfb:chunks=4` or
-            `nccl-ring`. `methods` lists them.
+            `nccl-ring`. `forestcoll generate --help` lists them.
         size: the data size M, in bytes or as a text such as `1MB`, for methods whose schedules are for one size.
         progress: receives the stages of the work.
 
@@ -237,7 +237,7 @@ def _problem(
     topology: TopologyLike, demand: Demand, method: MethodLike, size: int | str | None, progress: Progress
 ) -> tuple[Method, Problem]:
     chosen = method_of(method, collective_named(demand.collective), {})
-    number = data_size(size) if isinstance(size, str) else size
+    number = None if size is None else data_size(size)
     require_supported(chosen, demand, number)
     problem = replace(problem_of(topology, demand, progress), size=number)
     require_all_ports(problem.topology)

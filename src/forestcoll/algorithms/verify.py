@@ -1,9 +1,10 @@
 """The front door of the verifiers: a schedule, or a file with a schedule or a program."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, require_kind
 from forestcoll.base.files import STANDARD_STREAM, PathLike, as_path, holds_program
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.files import read_schedule
@@ -61,6 +62,7 @@ def verify(source: Schedule | PathLike) -> Any:
     """
     if isinstance(source, Schedule):
         return verify_schedule(source)
+    require_kind(source, str | os.PathLike, "source", "a schedule, or the name of a file")
     path = as_path(source)
     if not is_program(path):
         return verify_schedule(read_schedule(path))

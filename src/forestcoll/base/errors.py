@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from enum import StrEnum
 from fractions import Fraction
 from itertools import islice
-from typing import TypeVar
+from numbers import Number
+from pathlib import PurePath
+from types import UnionType
+from typing import Any, TypeVar
 
 Name = TypeVar("Name", bound=StrEnum)
 
@@ -143,6 +146,59 @@ def shown(value: object) -> str:
     return repr(_cut(value)) if isinstance(value, str) else _cut(_spelled(value))
 
 
+def argument(value: object) -> str:
+    """Return an argument of a Python function for an error message: its `repr` on one line, shortened if it is long.
+
+    Example:
+        >>> argument(None), argument([True, "a"]), argument("a")
+        ('None', "[True, 'a']", "'a'")
+    """
+    try:
+        return repr(_cut(value)) if isinstance(value, str) else _cut(_one_line(repr(value)))
+    except (RecursionError, ValueError):  # an integer that is too long to be written
+        return shown(value)
+
+
+def require_kind(value: object, kind: type | UnionType, name: str, expected: str) -> None:
+    """Check the type of an argument of a public function.
+
+    Args:
+        value: the argument.
+        kind: the type, or several.
+        name: the name of the argument, which begins the message.
+        expected: what is accepted, in words.
+
+    Raises:
+        InputError: it is of another type.
+    """
+    if not isinstance(value, kind):
+        raise InputError(f"{name} is {argument(value)}; expected {expected}")
+
+
+def listed(values: object, kind: type | UnionType, name: str, expected: str) -> tuple[Any, ...]:
+    """Return the values of an argument that is a list, after a check of their types.
+
+    Args:
+        values: the argument.
+        kind: the type of each value, or several.
+        name: the name of the argument, which begins the message.
+        expected: what a value is, in words.
+
+    Raises:
+        InputError: it is no list, or a value is of another type.
+    """
+    if not isinstance(values, Iterable):
+        raise InputError(f"{name} is {argument(values)}; expected a list, each {expected}")
+    found = tuple(values)
+    for place, each in enumerate(found):
+        require_kind(each, kind, f"{name}[{place}]", expected)
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 
@@ -158,7 +214,7 @@ def _spelled(value: object) -> str:
     try:
         if isinstance(value, list | dict):
             return json.dumps(value, default=repr, skipkeys=True)
-        return repr(value) if isinstance(value, tuple | bytes) else str(value)
+        return str(value) if isinstance(value, Number | PurePath) else _one_line(repr(value))
     except (RecursionError, ValueError):  # a list that contains itself is a `ValueError`
         return f"a deeply nested {type(value).__name__}"
 

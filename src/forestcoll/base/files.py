@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TypeAlias, cast
 
 from forestcoll.base.endings import note_written
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, argument, shown
 from forestcoll.base.exact import WrittenFloat
 from forestcoll.base.file_kinds import PROGRAM, kind_of_text
 from forestcoll.base.folders import make_folder
@@ -62,7 +62,7 @@ def as_path(path: PathLike) -> Path:
         return path_of(path)
     if isinstance(path, os.PathLike):
         return Path(path)
-    raise InputError(f"{shown(path)} does not name a file; expected a text or a path")
+    raise InputError(f"{argument(path)} does not name a file; expected a text or a path")
 
 
 def path_of(text: str) -> Path:

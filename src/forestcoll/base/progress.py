@@ -17,6 +17,10 @@ class Progress:
         growing trees
     """
 
+    def __repr__(self) -> str:
+        """Return a text that is short in the signatures of functions, of which `SILENT` is a default."""
+        return "SILENT" if type(self) is Progress else f"<{type(self).__name__}>"
+
     def begin(self, stage: str) -> None:
         """Called when a stage begins and the previous one is done; `stage` describes it in a few words."""
 

@@ -6,8 +6,10 @@ of ten. In bandwidths, `B` is bytes and `b` is bits, so the case of that letter 
 
 import re
 from fractions import Fraction
+from operator import index
+from typing import SupportsIndex
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, argument, shown
 from forestcoll.base.exact import TooLongError, to_fraction
 
 BANDWIDTH_UNIT = "GB/s"
@@ -121,11 +123,11 @@ def _counted(unit: str) -> str:
     return "bytes" if "B" in unit else "bits"
 
 
-def data_size(text: str) -> int:
-    """Return the data size in `text`, in bytes.
+def data_size(size: SupportsIndex | str) -> int:
+    """Return a data size in bytes, which is an integer or a text.
 
-    `K`, `Ki` and `KiB` are 2^10, `KB` is 10^3, and so on for `M`, `G`, `T` and `P`; `B` or no unit is bytes. Lower case
-    is accepted, except `Kb` and its like, which usually mean bits.
+    In a text, `K`, `Ki` and `KiB` are 2^10, `KB` is 10^3, and so on for `M`, `G`, `T` and `P`; `B` or no unit is bytes.
+    Lower case is accepted, except `Kb` and its like, which usually mean bits.
 
     Example:
         >>> data_size("64K"), data_size("64KB"), data_size("2.5MiB"), data_size("1e6")
@@ -134,19 +136,23 @@ def data_size(text: str) -> int:
     Raises:
         InputError: it is not a size, less than one byte, or not a whole number of bytes.
     """
-    form = f"{shown(text)}; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
-    parts = _SIZE.fullmatch(text.strip())
+    form = f"{argument(size)}; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
+    if isinstance(size, SupportsIndex) and not isinstance(size, bool) and index(size) >= 1:
+        return index(size)
+    if not isinstance(size, str):
+        raise InputError(f"{form}, or an integer")
+    parts = _SIZE.fullmatch(size.strip())
     if parts is None or (unit := parts[2]).lower() not in _BYTES:
         raise InputError(form)
     if len(unit) > 1 and unit[0].isupper() and unit.endswith("b"):
-        raise InputError(f"{shown(text)} looks like bits; write a size in bytes, as {unit[:-1]}B")
+        raise InputError(f"{shown(size)} looks like bits; write a size in bytes, as {unit[:-1]}B")
     try:
-        size = to_fraction(parts[1]) * _BYTES[unit.lower()]
+        number = to_fraction(parts[1]) * _BYTES[unit.lower()]
     except ValueError:
         raise InputError(form) from None
-    if size < 1 or size.denominator > 1:
+    if number < 1 or number.denominator > 1:
         raise InputError(form)
-    return size.numerator
+    return number.numerator
 
 
 def size_name(size: int) -> str:

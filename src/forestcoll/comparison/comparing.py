@@ -4,15 +4,16 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, listed, require_kind
 from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
-from forestcoll.comparison.against.files import ComparedFile, candidates
+from forestcoll.comparison.against.files import ComparedFile, candidates, given_schedule
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.nccl_choice import BASELINES, choices_of, made_by
@@ -30,6 +31,7 @@ from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.simulate import simulate
+from forestcoll.simulation.sizes import SizesLike, sizes_of
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
@@ -37,6 +39,10 @@ from forestcoll.verification import certified, verify
 
 LARGE = 2**30
 """The size in bytes for which NCCL chooses where no size is given."""
+
+BaselineLike: TypeAlias = str | os.PathLike[str] | Schedule
+"""The name of an algorithm, the name of a file, or a schedule."""
+
 
 SIZES = (2**20, 2**24, 2**27, LARGE)
 """The sizes of M in bytes for which times are simulated by default."""
@@ -46,8 +52,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
-    sizes: Sequence[int] = SIZES,
-    baselines: Iterable[str | os.PathLike[str]] | None = None,
+    sizes: SizesLike = SIZES,
+    baselines: BaselineLike | Iterable[BaselineLike] | None = None,
     costs: Costs | None = None,
     nccl: PathLike | None = None,
     progress: Progress = SILENT,
@@ -59,11 +65,12 @@ def compare(  # noqa: PLR0913 (five, and progress)
     Args:
         topology: as for `optimum`.
         demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
-        sizes: the sizes of M for which times are simulated, in bytes; none are if the size in bytes of the network's
-            bandwidth unit is not known.
+        sizes: the sizes of M for which times are simulated, as for `simulate`; none are if the size in bytes of the
+            network's bandwidth unit is not known.
         baselines: what the optimum is compared with: names of algorithms; and paths, or texts with a dot or a slash,
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
-            A schedule or program that is wrong becomes a row that is not valid. None for all algorithms that apply.
+            Schedules are compared, too, as `schedule 1` and so on. A schedule or program that is wrong becomes a row
+            that is not valid. None for all algorithms that apply.
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.
@@ -82,13 +89,15 @@ def compare(  # noqa: PLR0913 (five, and progress)
         >>> [(row.name, str(row.algbw)) for row in found.rows]
         [('forestcoll', '1040/3'), ('two-level', '2400/7'), ('nccl-ring', '640/3')]
     """
-    names, files = _named(baselines)
+    require_kind(costs, Costs | None, "costs", "Costs or None")
+    require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
+    names, others = _named(baselines)
     chosen = baselines_named(None if names is None else [name for name in names if name != AS_CHOSEN])
     problem = problem_of(topology, demand, progress)
     _check(problem)
     best = solve(problem.topology, problem.demand, progress=progress)
     skipped: list[Skipped] = []
-    rows = _Rows(problem, best.bound, tuple(sizes), costs or Costs())
+    rows = _Rows(problem, best.bound, sizes_of(sizes), costs or Costs())
     rows.add(OWN, schedule_for(best, progress=progress))
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
@@ -103,8 +112,13 @@ def compare(  # noqa: PLR0913 (five, and progress)
             rows.add_chosen(nccl_table(problem, nccl))
         except DoesNotApplyError as error:
             skipped.append(Skipped(AS_CHOSEN, str(error)))
-    for file in files:
-        found, left_out = candidates(file, problem, progress)
+    count = 0
+    for other in others:
+        if isinstance(other, Schedule):
+            count += 1
+            found, left_out = [given_schedule(f"schedule {count}", other, problem)], list[Skipped]()
+        else:
+            found, left_out = candidates(other, problem, progress)
         skipped += left_out
         for each in found:
             rows.add_candidate(each)
@@ -112,19 +126,21 @@ def compare(  # noqa: PLR0913 (five, and progress)
 
 
 def _named(
-    baselines: Iterable[str | os.PathLike[str]] | None,
-) -> tuple[list[str] | None, list[str | os.PathLike[str]]]:
-    """Return the names of algorithms, None for all of them, and the files."""
+    baselines: BaselineLike | Iterable[BaselineLike] | None,
+) -> tuple[list[str] | None, list[BaselineLike]]:
+    """Return the names of algorithms, None for all of them, and the files and schedules."""
     if baselines is None:
         return None, []
+    several = [baselines] if isinstance(baselines, str | os.PathLike | Schedule) else baselines
     names: list[str] = []
-    files: list[str | os.PathLike[str]] = []
-    for each in baselines:
+    others: list[BaselineLike] = []
+    what = "the name of an algorithm, the name of a file, or a schedule"
+    for each in listed(several, str | os.PathLike | Schedule, "baselines", what):
         if isinstance(each, str) and not {".", "/", os.sep} & set(each):
             names.append(each)
         else:
-            files.append(each)
-    return [name for name in names if name != OWN], files
+            others.append(each)
+    return [name for name in names if name != OWN], others
 
 
 def _check(problem: Problem) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, listed, shown
 from forestcoll.design.constructions import Construction, Expansion
 from forestcoll.design.expansions.bidirectional import Bidirectional
 from forestcoll.design.expansions.breadth_first import BreadthFirst
@@ -19,13 +19,13 @@ _MOST_TIMES = 16
 """The maximum number of line graphs after each other."""
 
 
-def expand(base: BaseLike, by: Iterable[str]) -> Construction:
+def expand(base: BaseLike, by: str | Iterable[str]) -> Construction:
     """Expand a network, and its allgather with it (§5 of the direct-connect paper).
 
     Args:
         base: the network, as for `base_network`.
-        by: the expansions, in order: `line-graph` or `line-graph=K` (K times), `degree=N` (N copies of each node),
-            `power=N` (Cartesian power), `product=BASE` (Cartesian product with another network), `parallel=N` (N
+        by: an expansion, or several in order: `line-graph` or `line-graph=K` (K times), `degree=N` (N copies of each
+            node), `power=N` (Cartesian power), `product=BASE` (Cartesian product with another network), `parallel=N` (N
             parallel links instead of each link), `bidirectional` (a twin for each link of a one-way network),
             `breadth-first` (the best breadth-first schedule instead of the expanded one).
 
@@ -41,7 +41,7 @@ def expand(base: BaseLike, by: Iterable[str]) -> Construction:
         ('L([torus:dims=3x3])*2', 72, 8, 4)
     """
     network = base_network(base)
-    for expansion in by:
+    for expansion in listed([by] if isinstance(by, str) else by, str, "by", f"one of {_known()}"):
         network = _expanded(network, expansion)
     return network
 
@@ -59,10 +59,14 @@ def _expanded(network: Construction, text: str) -> Construction:
     name, given, value = text.partition("=")
     make = _EXPANSIONS.get(name)
     if make is None:
-        raise InputError(f"expansion {shown(text)} is unknown; expected {', '.join(map(_form, _EXPANSIONS))}")
+        raise InputError(f"expansion {shown(text)} is unknown; expected {_known()}")
     if name in _WITHOUT_VALUE and given:
         raise InputError(f"expansion {shown(text)}: {name} has no value; leave out what follows {shown(name)}")
     return make(network, value)
+
+
+def _known() -> str:
+    return ", ".join(map(_form, _EXPANSIONS))
 
 
 def _form(name: str) -> str:

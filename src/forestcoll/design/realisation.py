@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.base.errors import InputError, InternalError
+from forestcoll.base.errors import InputError, InternalError, require_kind
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.design.breadth_first import breadth_first_sends
@@ -20,6 +20,8 @@ from forestcoll.schedule.steps.composition import combined, is_own_transpose, ma
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 from forestcoll.verification import verify
+
+_EXPECTED = "a network of Frontier.members, or what expand returns"
 
 
 def topology_of(construction: Construction, *, bandwidth: Fraction = Fraction(1)) -> Topology:
@@ -37,6 +39,7 @@ def topology_of(construction: Construction, *, bandwidth: Fraction = Fraction(1)
         >>> topology_of(find_topologies(8, 2).members[0])
         Topology('Cayley(2,8)', 8 compute nodes, 0 switches, 16 links, GB/s)
     """
+    require_kind(construction, Construction, "construction", _EXPECTED)
     return construction.wiring.topology(construction.name, bandwidth)
 
 
@@ -80,6 +83,7 @@ def schedule_of(
         >>> schedule_of(find_topologies(8, 2).members[0], "allreduce").steps
         6
     """
+    require_kind(construction, Construction, "construction", _EXPECTED)
     kind = _without_root(collective)
     progress.begin("making the schedule")
     schedule = _build_schedule(construction, kind, bandwidth)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from forestcoll.base.errors import InputError, InternalError, shown
+from forestcoll.base.errors import InputError, InternalError, require_kind, shown
 from forestcoll.base.file_kinds import SCHEDULE, check_kind
 from forestcoll.base.files import (
     MAX_BYTES,
@@ -199,5 +199,6 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
         >>> path.read_text()[:34]
         '{"format": "forestcoll.schedule/1"'
     """
+    require_kind(schedule, Schedule, "schedule", "a schedule")
     path = as_path(path)
     write_text(path, _readable_pieces(schedule))

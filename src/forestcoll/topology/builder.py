@@ -13,14 +13,8 @@ from types import MappingProxyType
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import WrittenFloat, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
-from forestcoll.topology.graph.node_ports import BOUNDED
 from forestcoll.topology.graph.walks import unreachable_pair
-from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology, near_id
-
-PORT_MODELS = ("one-port", "one-port-send", "one-port-receive", "half-duplex", BOUNDED)
-"""The models in which some links of a compute node cannot be busy at the same time; see `Topology`."""
-
-_KNOWN_MODELS = " or ".join(map(repr, PORT_MODELS))
+from forestcoll.topology.model import KNOWN_MODELS, PORT_MODELS, Link, Node, NodeId, NodeKind, Topology, near_id
 
 MAX_DENOMINATOR_DIGITS = 1800
 """The most digits of the common denominator of all bandwidths. Sums of bandwidths and the optimum may be that long.
@@ -65,7 +59,7 @@ class TopologyBuilder:
     ) -> None:
         self._where = name if where is None else where
         if port_model is not None and port_model not in PORT_MODELS:
-            raise self._error(f"port_model is {shown(port_model)}; leave it out or use {_KNOWN_MODELS}")
+            raise self._error(f"port_model is {shown(port_model)}; leave it out or use {KNOWN_MODELS}")
         self._name = name
         self._bandwidth_unit = bandwidth_unit
         self._port_model = port_model

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
-from forestcoll.base.errors import InputError, nearest, shown
+from forestcoll.base.errors import InputError, nearest, require_kind, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import bandwidth_in
 from forestcoll.topology.link_classes import Ends, link_classes
@@ -130,6 +130,8 @@ def changed_network(topology: "Topology", without: Sequence[str] = (), degrade: 
 
 def change_named(topology: "Topology", without: Sequence[str] = (), degrade: Sequence[str] = ()) -> Change:
     """Return the change that leads to `changed_network`, with the same arguments. Raises `InputError` as it does."""
+    for each in (*without, *degrade):
+        require_kind(each, str, "the name of a part", "a text, such as 'b0/gpu0--ib'")
     gone = [part_named(topology, text) for each in without for text in _listed(topology, each)]
     slower = [_degraded(topology, text) for each in degrade for text in _with_values(_listed(topology, each))]
     _check_once(topology, gone, [part for part, _ in slower])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import cast
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, require_kind, shown
 from forestcoll.base.exact import json_text, plain_number
 from forestcoll.base.file_kinds import NETWORK, check_kind
 from forestcoll.base.files import STANDARD_STREAM, PathLike, as_path, read_document, write_text
@@ -77,6 +77,7 @@ def write_topology(topology: Topology, path: PathLike) -> None:
         {
          "directed": true
     """
+    require_kind(topology, Topology, "topology", "a Topology, which load_topology makes of texts, files and graphs")
     path = as_path(path)
     try:
         write_text(path, _texts(topology))

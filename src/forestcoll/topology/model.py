@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from forestcoll.base.display import Displayed
-from forestcoll.base.errors import InputError, nearest, shown
+from forestcoll.base.errors import InputError, argument, nearest, shown
 from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.changes import changed_network
 
@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     import networkx as nx
 
 NodeId: TypeAlias = int | str
+
+BOUNDED = "bounded-multi-port"
+"""The port model in which a node uses all its links at once, within its bandwidths."""
+
+PORT_MODELS = ("one-port", "one-port-send", "one-port-receive", "half-duplex", BOUNDED)
+"""The port models besides that of a node that uses all its links at once; see `Topology`."""
+
+KNOWN_MODELS = " or ".join(map(repr, PORT_MODELS))
+"""The port models in words."""
 
 OfBandwidth = TypeVar("OfBandwidth")
 
@@ -145,6 +154,12 @@ class Topology(Displayed):
     bandwidth_unit: str = BANDWIDTH_UNIT
     port_model: str | None = None
     attributes: Mapping[str, object] = field(default_factory=_no_attributes, hash=False)
+
+    def __post_init__(self) -> None:
+        if self.port_model is not None and self.port_model not in PORT_MODELS:
+            raise InputError(
+                f"{self.name}: port_model is {argument(self.port_model)}; leave it out or use {KNOWN_MODELS}"
+            )
 
     def __repr__(self) -> str:
         compute, switches, links = len(self.compute), len(self.switches), len(self.links)

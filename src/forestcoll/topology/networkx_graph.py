@@ -62,6 +62,9 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str =
         "edges": [_edge(one, other, data, bandwidth) for one, other, data in graph.edges(data=True)],
     }
     where = str(attributes.get("name") or "graph")
+    if (grid := next((node for node in graph.nodes if isinstance(node, tuple)), None)) is not None:
+        how = "use networkx.relabel_nodes(graph, str)"
+        raise InputError(f"{where}: node id {shown(grid)} must be a string or an integer; {how}")
     return topology_from_document(
         document, where=where, name="graph", connected=connected, marked="format" in graph.graph
     )

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, argument
 from forestcoll.base.files import path_of
 from forestcoll.base.parameters import MAX_COMPUTE, Parameter
 from forestcoll.base.progress import SILENT, Progress
@@ -197,7 +197,7 @@ def load_with_assumptions(
     if _is_graph(topology):
         return _from_graph(topology, connected=connected)
     kinds = "a builder's spec, a file, a networkx graph or a Topology"
-    raise InputError(f"topology is {shown(topology)}; expected {kinds}")
+    raise InputError(f"topology is {argument(topology)}; expected {kinds}")
 
 
 def _read_file(path: Path, *, connected: bool) -> tuple[Topology, tuple[str, ...]]:

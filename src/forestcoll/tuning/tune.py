@@ -11,6 +11,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
 from forestcoll.programs.formats.msccl_xml import DialectName, dialect_named
 from forestcoll.simulation.lower_bound.hop_bounds import HopBound, crossing_latency_us
+from forestcoll.simulation.sizes import SizesLike, sizes_of
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.tuning.candidates import Candidates
@@ -30,7 +31,7 @@ MOST_BYTES = 2**50
 def tune(  # noqa: PLR0913 (five, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
-    sizes: Sequence[int] = SIZES,
+    sizes: SizesLike = SIZES,
     *,
     costs: CostsLike = None,
     dialect: str = DialectName.MICROSOFT,
@@ -44,8 +45,8 @@ def tune(  # noqa: PLR0913 (five, and progress)
     Args:
         topology: as for `optimum`. The size in bytes of its bandwidth unit must be known.
         demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
-        sizes: the sizes of M for which candidates are compared, in bytes. The ranges lie between the least and the
-            greatest of them.
+        sizes: the sizes of M for which candidates are compared, as for `simulate`. The ranges lie between the least
+            and the greatest of them.
         costs: the parameters of the cost model, for the protocol Simple; the defaults of `Costs` if None. `"machine"`
             is for the latencies and the bandwidth of a block that are known of the machine in the network's name. Or
             the parameters of several protocols by name, such as `{"Simple": "machine", "LL": …}`; LL and LL128 are not
@@ -104,13 +105,12 @@ def _check(demand: NodeDemand) -> None:
         raise InputError("tune needs equal shards; leave shards out")
 
 
-def _checked(sizes: Sequence[int]) -> tuple[int, ...]:
-    chosen = tuple(sorted(set(sizes)))
+def _checked(sizes: SizesLike) -> tuple[int, ...]:
+    chosen = tuple(sorted(set(sizes_of(sizes))))
     if not chosen:
         raise InputError("sizes are empty; give one at least")
-    for size in chosen:
-        if not 1 <= size <= MOST_BYTES:
-            raise InputError(f"sizes: {plural(size, 'byte')}; a size must be between 1 and 2^50 bytes")
+    if chosen[-1] > MOST_BYTES:
+        raise InputError(f"sizes: {plural(chosen[-1], 'byte')}; a size must be between 1 and 2^50 bytes")
     return chosen
 
 

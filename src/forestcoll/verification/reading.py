@@ -64,6 +64,15 @@ def verified_from_document(document: Mapping[str, object], *, where: str) -> Sch
     return schedule
 
 
+def require_right(schedule: Schedule) -> None:
+    """Check a schedule that a caller gives, before a conclusion is drawn from it.
+
+    Raises:
+        InputError: it breaks a rule.
+    """
+    _report_on(schedule, schedule.topology.name)
+
+
 def _report_on(schedule: Schedule, where: str) -> Report:
     report = verify(schedule)
     if report.fault is not None:

@@ -144,7 +144,7 @@ def test_by_the_root_rule_the_number_of_packets_equals_the_bytes_per_packet() ->
 def test_sizes_and_packets_are_checked() -> None:
     of_packets = "expected 1 to 10, at most one packet per byte"
     for size, packets, message in (
-        (0, None, "size is 0 bytes; expected 1 or more"),
+        (0, None, "0; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB, or an integer"),
         (10, 11, f"packets is 11; {of_packets}"),
         (10, 0, f"packets is 0; {of_packets}"),
     ):

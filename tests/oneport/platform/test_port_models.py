@@ -19,8 +19,8 @@ from forestcoll.oneport import (
 from forestcoll.presentation.results.schedules.period_plot import chart
 from forestcoll.simulation.series.play import play_series
 from forestcoll.topology import Topology
-from forestcoll.topology.builder import PORT_MODELS
 from forestcoll.topology.graph.overheads import without_overheads
+from forestcoll.topology.model import PORT_MODELS
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples, linked

@@ -9,7 +9,8 @@ from proof_questions import SERIES, question_of
 from forestcoll.schedule.proof import PricesProof, ProofError
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.topology import Topology, TopologyBuilder
-from forestcoll.topology.graph.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT
+from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT
+from forestcoll.topology.model import BOUNDED
 from forestcoll.verification.proof_checks.checks import proven
 from forestcoll.verification.proof_checks.prices import occupied
 from forestcoll.verification.proof_checks.question import UnprovenError

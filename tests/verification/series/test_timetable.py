@@ -8,7 +8,8 @@ import pytest
 from forestcoll.base.errors import InternalError
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
 from forestcoll.topology import Link, Node, NodeKind
-from forestcoll.topology.graph.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT
+from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT
+from forestcoll.topology.model import BOUNDED
 from forestcoll.verification.series.timetable import _shared, certified_timetable, timetable_fault
 from oneport_platforms import platform_of_costs
 

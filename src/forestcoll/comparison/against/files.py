@@ -21,6 +21,7 @@ from forestcoll.nccl.graph.file import Graph, looks_like_graphs, read_graphs
 from forestcoll.nccl.graph.schedules import schedule_of_graph
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.programs.model import Program
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId, Topology
@@ -65,19 +66,25 @@ def candidates(
         return _graphs(path, problem)
     if start.startswith(b"<") or (_PLAN.search(start) and not _OWN_FORMAT.search(start)):
         return [_program(path, problem)], []
-    return [_schedule(path, problem)], []
+    return [given_schedule(str(path), read_schedule(path), problem)], []
 
 
-def _schedule(path: Path, problem: Problem) -> ComparedFile:
-    schedule = read_schedule(path)
+def given_schedule(name: str, schedule: Schedule, problem: Problem) -> ComparedFile:
+    """Return what a schedule becomes; `name` is the name of the row, and begins messages.
+
+    Raises:
+        InputError: it is for another collective, other ranks or another network.
+    """
+    if isinstance(schedule, BundleSchedule):
+        raise InputError(f"{name}: a bundle of groups, not one collective; compare the schedule of one collective")
     if schedule.demand != problem.demand:
-        raise InputError(f"{path}: a schedule of another collective or other ranks; compare the same ones")
+        raise InputError(f"{name}: a schedule of another collective or other ranks; compare the same ones")
     if _links(schedule.topology) != _links(problem.topology):
-        raise InputError(f"{path}: a schedule for another network; compare schedules of one network")
+        raise InputError(f"{name}: a schedule for another network; compare schedules of one network")
     fault = verify(schedule).fault
     if fault is None:
-        return ComparedFile(str(path), schedule.kind, schedule)
-    return ComparedFile(str(path), schedule.kind, fault=f"not valid: {_sentence(fault.message)} [{fault.rule}]")
+        return ComparedFile(name, schedule.kind, schedule)
+    return ComparedFile(name, schedule.kind, fault=f"not valid: {_sentence(fault.message)} [{fault.rule}]")
 
 
 def _links(topology: Topology) -> dict[tuple[NodeId, NodeId], Fraction]:

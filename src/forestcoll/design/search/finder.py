@@ -25,7 +25,7 @@ from fractions import Fraction
 from math import gcd
 
 from forestcoll.base.display import Displayed
-from forestcoll.base.errors import InputError, NoSolutionError, shown
+from forestcoll.base.errors import InputError, NoSolutionError, listed, shown
 from forestcoll.design.constructions import Construction
 from forestcoll.design.expansions.bidirectional import Bidirectional
 from forestcoll.design.expansions.breadth_first import BreadthFirst
@@ -87,14 +87,14 @@ class TopologyFinder:
         self, *, bidirectional: bool = False, published_only: bool = False, bases: Sequence[Construction] = ()
     ) -> None:
         self.bidirectional = bidirectional
-        self.published_only = published_only
-        self.bases = tuple(bases)
+        self.published_only = bool(published_only)
+        self.bases = listed(bases, Construction, "bases", "a network that design.base_network makes")
         self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
         self._factors = Factors(self._factor_bases)
-        self._own: dict[tuple[int, int], list[Construction]] = {(base.nodes, base.degree): [] for base in bases}
-        for base in bases:
+        self._own: dict[tuple[int, int], list[Construction]] = {(base.nodes, base.degree): [] for base in self.bases}
+        for base in self.bases:
             self._own[base.nodes, base.degree].append(base)
-        self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only, bases=bases)
+        self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only, bases=self.bases)
 
     def find(self, nodes: int, degree: int) -> Frontier:
         """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.base.display import Displayed
-from forestcoll.base.errors import InputError, plural
+from forestcoll.base.errors import InputError, argument, listed, member_named, plural, require_kind
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.measurement.fit.identification import Unidentified, not_needed, unidentified
 from forestcoll.measurement.fit.least_squares import Residuals, least_squares, slopes, sum_of_squares
@@ -134,9 +134,13 @@ def fit_costs(
         >>> round(found.costs.alpha_us, 2), round(found.costs.efficiency, 3)
         (9.0, 0.5)
     """
-    wanted = DEFAULTS[FitModel(model)] if parameters is None else checked(tuple(parameters))
+    chosen = member_named(FitModel, model, f"there is no model {argument(model)}")
+    times = listed(times, MeasuredTimes, "times", "MeasuredTimes")
+    require_kind(fixed, Costs | None, "fixed", "Costs or None")
+    named = None if parameters is None else listed(parameters, str, "parameters", "the name of a parameter")
+    wanted = DEFAULTS[chosen] if named is None else checked(named)
     costs = fixed or Costs()
-    if FitModel(model) is FitModel.ALPHA_BETA:
+    if chosen is FitModel.ALPHA_BETA:
         costs = Costs(**{**_values(costs), "overhead_us": 0.0})
     _check_sizes(times)
     progress.begin("preparing the schedules")

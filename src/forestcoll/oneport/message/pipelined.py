@@ -19,6 +19,7 @@ from math import isqrt
 
 from forestcoll.base.errors import InputError, plural
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.units import data_size
 from forestcoll.oneport.message.layered import TimedForest, WeightedTrees, forests_of, speed
 from forestcoll.oneport.message.pipeline_bound import PipelineBound, packet_times, pipeline_bound, shared_bound
 from forestcoll.oneport.message.wave_search import FoundWave, WaveSearch
@@ -31,8 +32,8 @@ from forestcoll.oneport.series.periodic import periodic_schedule
 from forestcoll.schedule.series.timetable import PacketSend, Timetable
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
 from forestcoll.topology import NodeId, Topology, TopologyLike
-from forestcoll.topology.graph.node_ports import BOUNDED
 from forestcoll.topology.graph.overheads import without_overheads
+from forestcoll.topology.model import BOUNDED
 from forestcoll.topology.registry import load_topology
 
 _MAX_ITERATIONS = 3
@@ -120,14 +121,14 @@ def root_rule(size: int) -> int:
 
 
 def pipelined_broadcast(
-    topology: TopologyLike, source: NodeId, size: int, *, packets: int | None = None, progress: Progress = SILENT
+    topology: TopologyLike, source: NodeId, size: int | str, *, packets: int | None = None, progress: Progress = SILENT
 ) -> PipelinePlan:
     """Return the fastest known plan to broadcast `size` bytes from `source` in packets.
 
     Args:
         topology: the network. The start-up of a link is its `latency_us`, 0 by default.
         source: the id of a compute node or, if no node has that id, its position among the compute nodes.
-        size: L, in bytes, 1 or more.
+        size: L, in bytes or as a text such as `1MB`.
         packets: the number of packets, 1 to `size`. If None, the best number is searched.
         progress: receives the stages.
 
@@ -146,7 +147,7 @@ def pipelined_broadcast(
         >>> plan.packets, plan.packet_size, str(plan.makespan)
         (3, 1000, '3')
     """
-    topology = load_topology(topology)
+    topology, size = load_topology(topology), data_size(size)
     return Pipeline(topology, source, progress).plan(size, packets=packets)
 
 

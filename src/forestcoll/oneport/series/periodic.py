@@ -26,7 +26,7 @@ from forestcoll.oneport.series.odd_coloring import matchings_of_any_graph
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.proof.prices import PortKind
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
-from forestcoll.topology.graph.node_ports import BOUNDED
+from forestcoll.topology.model import BOUNDED
 
 MAX_EDGES_ONE_BY_ONE = 1000
 """The maximum total number of tree edges for colouring edges one by one. For more edges it is slow and saves little."""

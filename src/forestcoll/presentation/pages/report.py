@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from forestcoll.base.errors import require_kind
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.comparison import Comparison
 from forestcoll.presentation.html import items, page_text, paragraph
@@ -40,12 +41,17 @@ def html_report(found: Comparison, *, command: str | None = None, progress: Prog
     Returns:
         The text of the page.
 
+    Raises:
+        InputError: an argument is of another type.
+
     Example:
         >>> from forestcoll import compare, html_report
         >>> text = html_report(compare("ring:nodes=4", baselines=["direct"]))
         >>> text.splitlines()[0], "No schedule exceeds 2.67 GB/s" in text
         ('<!DOCTYPE html>', True)
     """
+    require_kind(found, Comparison, "found", "a Comparison, which compare returns")
+    require_kind(command, str | None, "command", "a text or None")
     progress.begin("making the report")
     study = ComparisonDetails.of(found, command, progress)
     title = f"{capitalized(found.demand.collective.value)} on {found.topology.name}"

@@ -30,6 +30,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
+from forestcoll.verification.reading import require_right
 
 FORMATS = (".html", *PICTURES)
 _MOST_STORIES = 120
@@ -170,11 +171,14 @@ def view(shown_value: TopologyLike | Schedule, *, progress: Progress = SILENT) -
     """Return the view of a network or a schedule, from which pictures and a page are made.
 
     Args:
-        shown_value: a network, or a schedule that `verify` accepts. For a network, the bound is that of an allgather.
+        shown_value: a network, or a schedule, which is verified first. The bound of a network is that of an allgather.
         progress: receives the stages, and why a network has no bound.
 
     Returns:
         The view: `view.svg()` is one picture, `view.html()` a page.
+
+    Raises:
+        InputError: the schedule breaks a rule, or the network is not valid.
 
     Example:
         >>> found = view("ring:nodes=4")
@@ -182,6 +186,7 @@ def view(shown_value: TopologyLike | Schedule, *, progress: Progress = SILENT) -
         ('ring:nodes=4', '<svg', '<!DOCTYPE html>')
     """
     if isinstance(shown_value, Schedule):
+        require_right(shown_value)
         return View(shown_value.topology, shown_value, shown_value.bound, shown_value.demand)
     topology = load_topology(shown_value)
     return View(topology, None, _bound_of(topology, progress), NodeDemand())

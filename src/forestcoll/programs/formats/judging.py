@@ -36,7 +36,7 @@ class Judgement(Displayed):
         program: the program, if the file was run.
 
     Example:
-        >>> Judgement("msccl-xml", "allgather", 3, fault=None).fault is None
+        >>> Judgement("msccl-xml", "allgather", 3, fault=None).ok
         True
     """
 
@@ -49,6 +49,11 @@ class Judgement(Displayed):
     remarks: tuple[str, ...] = ()
     instructions: int = 0
     program: Program | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the file has no fault."""
+        return self.fault is None
 
 
 def judge_file(path: PathLike, *, dialect: str | None = None, root: int | None = None) -> Judgement:

@@ -18,8 +18,9 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
 from forestcoll.topology import Topology
-from forestcoll.topology.graph.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT, link_ends, shared_bandwidths
+from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT, link_ends, shared_bandwidths
 from forestcoll.topology.graph.walks import cheapest, over_switches
+from forestcoll.topology.model import BOUNDED
 
 
 class PortKind(StrEnum):

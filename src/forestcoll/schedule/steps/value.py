@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, cast, final
+from typing import Any, ClassVar, NamedTuple, cast, final
 
 import numpy as np
 
-from forestcoll.base.errors import InputError, plural, shown
+from forestcoll.base.errors import InputError, argument, plural, unknown_name
 from forestcoll.base.exact import to_fraction
 from forestcoll.demand.collective import Collective, PhaseOp, collective_named
 from forestcoll.demand.ranks import root_number
@@ -305,8 +305,8 @@ class StepSchedule(Schedule):
             collective: an allgather, a reduce-scatter, an allreduce or an all-to-all.
             phases: the steps of the collective; of an allreduce first those that add up, then those that broadcast. A
                 step is a list of sends that start together: `(owner, source, target)`, or `(owner, source, target,
-                begin, end)` for the part [begin, end) of the owner's shard, in fractions of it. Nodes are ids or
-                positions among the compute nodes.
+                begin, end)` for the part [begin, end) of the owner's shard, in fractions of it, such as
+                `Fraction(1, 3)` or `"1/3"`. Nodes are ids or positions among the compute nodes.
 
         Raises:
             InputError: the number of phases is not that of the collective, or a send is not valid. `verify` checks
@@ -320,12 +320,14 @@ class StepSchedule(Schedule):
             (<StepSchedule: allgather on 'ring:nodes=3', 3 compute nodes, 2 steps, 6 transfers>, True)
         """
         network, kind = load_topology(topology), collective_named(collective)
-        ops = _OPS.get(kind, (PhaseOp.BROADCAST,))
+        if kind not in _OPS:
+            raise unknown_name(f"{kind.with_article} is no collective of steps", kind, [each.value for each in _OPS])
+        ops = _OPS[kind]
         if len(phases) != len(ops):
             each = plural(len(ops), "phase")
             raise InputError(f"{kind.with_article} has {each} of steps, and {len(phases)} are given; give {len(ops)}")
         made = [
-            StepPhase(op, Transfers.of([_transfer(network, send) for send in step] for step in steps))
+            StepPhase(op, Transfers.of([_transfer(network, send) for send in _in(step)] for step in _in(steps)))
             for op, steps in zip(ops, phases, strict=True)
         ]
         return StepSchedule(network, kind, tuple(made))
@@ -356,19 +358,36 @@ class StepSchedule(Schedule):
         return sum(len(phase.transfers) for phase in self.phases)
 
 
-_OPS = {Collective.REDUCE_SCATTER: (PhaseOp.REDUCE,), Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST)}
-"""The phases of a collective; one broadcast for the others."""
+_OPS = {
+    Collective.ALLGATHER: (PhaseOp.BROADCAST,),
+    Collective.REDUCE_SCATTER: (PhaseOp.REDUCE,),
+    Collective.ALLREDUCE: (PhaseOp.REDUCE, PhaseOp.BROADCAST),
+    Collective.ALL_TO_ALL: (PhaseOp.BROADCAST,),
+}
+"""The phases of each collective that a schedule of steps can be of."""
+
+
+def _in(values: object) -> tuple[Any, ...]:
+    """Return the steps of a phase, or the sends of a step."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{argument(values)} is no list; a phase is a list of steps, and a step is a list of sends")
+    return tuple(values)
 
 
 def _transfer(topology: Topology, send: Sequence[object]) -> Transfer:
     """Return the transfer of a send as `StepSchedule.of_sends` takes it."""
+    if isinstance(send, str) or not isinstance(send, Sequence) or len(send) not in {3, 5}:
+        form = "expected (owner, source, target) or also begin and end, in a list of sends for each step"
+        raise InputError(f"a send is {argument(send)}; {form}")
     nodes, part = tuple(send[:3]), tuple(send[3:])
-    if len(nodes) != 3 or len(part) not in {0, 2}:
-        raise InputError(f"a send is {shown(send)}; expected (owner, source, target) or also begin and end")
     roles = zip(nodes, ("owner", "source", "target"), strict=True)
     owner, source, target = (root_number(topology, cast("NodeId", node), role=role) for node, role in roles)
     try:
         low, high = map(to_fraction, part or (0, 1))
     except ValueError as error:
-        raise InputError(f"the part of a send is {shown(part)}: {error}; give two rationals") from None
+        raise InputError(f"the part of a send is {argument(part)}: {error}; give two rationals") from None
+    if not 0 <= low < high <= 1:
+        raise InputError(f"the part of a send is {argument(part)}; expected 0 <= begin < end <= 1")
+    if source == target:
+        raise InputError(f"a send is {argument(send)}; its source and its target must differ")
     return Transfer(owner, low, high, source, target)

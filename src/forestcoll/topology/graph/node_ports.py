@@ -12,10 +12,7 @@ from fractions import Fraction
 from forestcoll.base.errors import InputError, nearest, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.units import bandwidth_in
-from forestcoll.topology.model import Topology
-
-BOUNDED = "bounded-multi-port"
-"""The port model in which the links of a node share bandwidths."""
+from forestcoll.topology.model import BOUNDED, Topology
 
 SEND_LIMIT, RECEIVE_LIMIT = "send_bandwidth", "receive_bandwidth"
 PORT_OF = "port_of"

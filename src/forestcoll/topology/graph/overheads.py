@@ -16,8 +16,8 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.topology.graph.node_ports import BOUNDED, PORT_OF, positive
-from forestcoll.topology.model import Link, Node, NodeId, NodeKind, Topology
+from forestcoll.topology.graph.node_ports import PORT_OF, positive
+from forestcoll.topology.model import BOUNDED, Link, Node, NodeId, NodeKind, Topology
 
 KEYS = ("send_overhead", "send_overhead_us", "receive_overhead", "receive_overhead_us")
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.algorithms.simulate import ScheduleLike, verified_schedule
+from forestcoll.base.errors import InputError, argument
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.programs.model import Protocol
 from forestcoll.programs.targets.target import (
@@ -22,7 +23,7 @@ from forestcoll.tuning.programs.estimate import announce_export
 from forestcoll.tuning.programs.search import Chosen, best_program
 
 
-def export(schedule: Schedule, target: Target | str, *, progress: Progress = SILENT) -> Export:
+def export(schedule: ScheduleLike, target: Target | str, *, progress: Progress = SILENT) -> Export:
     """Convert a schedule into a program in the format of a runtime.
 
     For a runtime, simulation chooses the number of chunks, which calls divide, and blocks, channels,
@@ -31,8 +32,8 @@ def export(schedule: Schedule, target: Target | str, *, progress: Progress = SIL
     it is only checked that they fit together.
 
     Args:
-        schedule: a schedule of trees, steps or flows that `verify` accepts. Of flows, only a plain all-to-all has a
-            program.
+        schedule: a schedule of trees, steps or flows, or the file of one, which is verified first; or a network, as
+            for `optimum`, whose allgather is generated. Of flows, only a plain all-to-all has a program.
         target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`; with its options,
             such as `"msccl-xml:dialect=rccl,blocks=64"` or `"goal:bytes=64MiB"`. Options of the lowering that are
             given are not chosen.
@@ -42,9 +43,9 @@ def export(schedule: Schedule, target: Target | str, *, progress: Progress = SIL
         The program; `Export.write` writes it to files.
 
     Raises:
-        InputError: schedules of this kind have no programs; there is no such format or option; the format cannot
-            express the collective, its shards or the placement; or the program would have more instructions than can
-            be checked.
+        InputError: the schedule breaks a rule; schedules of this kind have no programs; there is no such format
+            or option; the format cannot express the collective, its shards or the placement; or the program would have
+            more instructions than can be checked.
         NoSolutionError: no program of the schedule fits the runtime.
 
     Example:
@@ -54,8 +55,9 @@ def export(schedule: Schedule, target: Target | str, *, progress: Progress = SIL
         ('<algo name="ring:nodes=4" ', True)
     """
     if not isinstance(target, Target | str):
-        raise InputError(f"target is {shown(target)}; expected a text such as msccl-xml, or a target")
+        raise InputError(f"target is {argument(target)}; expected a text such as msccl-xml, or a target")
     chosen: Target = targets.read(target) if isinstance(target, str) else target
+    schedule = verified_schedule(schedule, progress)
     options = replace(chosen.usual_options(schedule), **chosen.given)
     chosen.check(schedule, options)
     announce_export(schedule, chosen, options.scale, progress)

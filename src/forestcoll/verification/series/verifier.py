@@ -15,7 +15,8 @@ from forestcoll.base.exact import exact_sum
 from forestcoll.schedule.proof import PricesProof, Proof
 from forestcoll.schedule.proof.prices import Port, PortKind
 from forestcoll.schedule.series.value import SeriesSchedule, Transfer
-from forestcoll.topology.graph.node_ports import BOUNDED, RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
+from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
+from forestcoll.topology.model import BOUNDED
 from forestcoll.verification.claims import Claim, is_optimal, wrong_collective, wrong_kind
 from forestcoll.verification.network import Network
 from forestcoll.verification.proof_checks.prices import occupied

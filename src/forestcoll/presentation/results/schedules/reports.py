@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forestcoll.base.files import input_name
 from forestcoll.presentation.results.schedules.claims import what
 from forestcoll.presentation.tables import Page, row
-from forestcoll.presentation.text import bandwidth
+from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -59,6 +59,13 @@ def schedule_page(schedule: Schedule) -> Page:
     return Page(what(schedule), (*rows, row("kind", schedule.kind, kind=schedule.kind), verified))
 
 
+def _optimal(report: "Report") -> str:
+    """Return whether a schedule is known to be optimal or, if not, its part of the bound."""
+    if report.optimal or report.bound is None or report.algbw is None:
+        return "yes" if report.optimal else "not proven"
+    return f"not proven; {percent(report.algbw / report.bound.algbw)} of the bound"
+
+
 def report_page(report: "Report") -> Page:
     """Return the page of a report."""
     if (fault := report.fault) is not None:
@@ -70,5 +77,5 @@ def report_page(report: "Report") -> Page:
     if (bound := report.bound) is not None:
         proven = f"{bound.algbw}, proven by a proof of kind {bound.proof.kind}"
         found.append(row("bound", proven, optimal_algbw=bound.algbw))
-    optimal = row("optimal", "yes" if report.optimal else "not proven", optimal=report.optimal)
+    optimal = row("optimal", _optimal(report), optimal=report.optimal)
     return Page("valid", (*found, optimal), valid=True)

@@ -9,8 +9,10 @@ from forestcoll.presentation.pictures.charts.parts import headed
 from forestcoll.presentation.pictures.charts.scales import round_ticks, size_ticks
 from forestcoll.presentation.pictures.raster import write_picture
 from forestcoll.presentation.pictures.svg import text
+from forestcoll.presentation.results.schedules.bundle import title_of
 from forestcoll.presentation.tables import Column, Page, Table
 from forestcoll.presentation.text import duration
+from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation import Point
 from forestcoll.simulation.loads import Loads
@@ -22,6 +24,8 @@ _SAME_TIME = 1 - 1e-9
 
 def schedule_title(schedule: Schedule) -> str:
     """Return one line that names a schedule."""
+    if isinstance(schedule, BundleSchedule):
+        return title_of(schedule.topology, schedule.groups)
     return f"{schedule.topology.name}: {schedule.operation} over {len(schedule.members)} compute nodes"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from forestcoll.base.errors import InputError, shown, unknown_name
+from forestcoll.base.errors import InputError, argument, unknown_name
 from forestcoll.programs.model import Task
 from forestcoll.programs.model.limits import Limits
 
@@ -188,8 +188,8 @@ def dialect_named(name: str) -> Dialect:
     Raises:
         InputError: there is none.
     """
-    if name not in DIALECTS:
-        raise unknown_name(f"there is no dialect {shown(name)} of MSCCL XML", name, DIALECTS)
+    if not isinstance(name, str) or name not in DIALECTS:
+        raise unknown_name(f"there is no dialect {argument(name)} of MSCCL XML", name, DIALECTS)
     return DIALECTS[name]
 
 

@@ -1,0 +1,76 @@
+"""The front door of functions that draw conclusions from a schedule, and the simulation as the first of them."""
+
+import os
+from typing import TypeAlias
+
+from forestcoll.algorithms.generate import generate
+from forestcoll.base.errors import argument, member_named, require_kind
+from forestcoll.base.files import PathLike, as_path
+from forestcoll.base.progress import SILENT, Progress
+from forestcoll.schedule.files import holds_schedule
+from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.simulate import Model
+from forestcoll.simulation.simulate import simulate as simulate_schedule
+from forestcoll.simulation.sizes import SizesLike, sizes_of
+from forestcoll.topology import TopologyLike
+from forestcoll.verification.reading import read_verified, require_right
+
+ScheduleLike: TypeAlias = Schedule | PathLike | TopologyLike
+"""A schedule, the file of one, or a network, for which the allgather is generated that reaches its optimum."""
+
+
+def verified_schedule(source: ScheduleLike, progress: Progress = SILENT) -> Schedule:
+    """Return the verified schedule that an argument is or names.
+
+    Args:
+        source: a schedule of any kind; the file of one; or a network, as for `optimum`, whose allgather is generated.
+        progress: receives the stages.
+
+    Raises:
+        InputError: it is none of them, the file cannot be read, or the schedule breaks a rule.
+
+    Example:
+        >>> verified_schedule("ring:nodes=4")
+        <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
+    """
+    if isinstance(source, Schedule):
+        require_right(source)
+        return source
+    if isinstance(source, str | os.PathLike) and (path := as_path(source)).is_file() and holds_schedule(path):
+        return read_verified(path, progress=progress)[0]
+    return generate(source, progress=progress)
+
+
+def simulate(
+    schedule: ScheduleLike, sizes: SizesLike, costs: Costs | None = None, model: Model | str = Model.TREES
+) -> tuple[Point, ...]:
+    """Return the time of a schedule for each message size, with the best number of pieces.
+
+    Args:
+        schedule: a schedule of any kind, or the file of one, which is verified first; or a network, as for `optimum`,
+            whose allgather is generated. For a series, M is one large message.
+        sizes: the sizes of the total data M: an integer in bytes, a text such as `"64KiB,1MiB"` or `"1KiB..1GiB"` (A,
+            2A, 4A and so on, up to at most B), or several of them.
+        costs: the parameters of the model; the defaults of `Costs` if None.
+        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program.
+
+    Returns:
+        One point for each size, in the order of `sizes`.
+
+    Raises:
+        InputError: an argument is not valid; the schedule breaks a rule; the size in bytes of the network's bandwidth
+            unit is not known; or schedules of this kind cannot be simulated or have no programs.
+        NoSolutionError: no program of the schedule fits the limits.
+
+    Example:
+        >>> from forestcoll import generate, simulate
+        >>> for point in simulate(generate("ring:nodes=4"), ["1KiB", 2**30]):
+        ...     print(f"{point.size:10} bytes {point.seconds * 1e6:9.1f} us {point.algbw:6.3f} GB/s")
+              1024 bytes      12.8 us  0.080 GB/s
+        1073741824 bytes  403933.3 us  2.658 GB/s
+    """
+    chosen = member_named(Model, model, f"there is no model {argument(model)}")
+    require_kind(costs, Costs | None, "costs", "Costs or None")
+    found = sizes_of(sizes)
+    return simulate_schedule(verified_schedule(schedule), found, costs, chosen)

@@ -1,0 +1,46 @@
+"""`StepSchedule.of_sends` checks what its help says, one send after another."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll import StepSchedule, verify
+from refusal import refusal
+
+STEPS = [[((node - step) % 3, node, (node + 1) % 3) for node in range(3)] for step in range(2)]
+
+
+def of_sends(*phases: object, collective: str = "allgather") -> StepSchedule:
+    return StepSchedule.of_sends("ring:nodes=3", collective, *phases)  # type: ignore[arg-type]
+
+
+def test_parts_are_exact_fractions() -> None:
+    halves = [(0, Fraction(1, 2)), ("1/2", 1)]
+    schedule = of_sends([[(*send, *half) for send in step for half in halves] for step in STEPS])
+    assert verify(schedule).ok
+    assert len(schedule) == 12
+
+
+@pytest.mark.parametrize(
+    ("phase", "message"),
+    [
+        ([(0, 0, 1)], "a send is 0; expected (owner, source, target)"),
+        ([[None]], "a send is None; expected (owner, source, target)"),
+        ([["abc"]], "a send is 'abc'; expected (owner, source, target)"),
+        ([[{0: 1, 1: 2, 2: 3}]], "a send is {0: 1, 1: 2, 2: 3}; expected (owner, source, target)"),
+        ([[(0, 1)]], "a send is (0, 1); expected (owner, source, target)"),
+        (5, "5 is no list; a phase is a list of steps, and a step is a list of sends"),
+        ([5], "5 is no list; a phase is a list of steps, and a step is a list of sends"),
+        ([[(0, 1, 1)]], "a send is (0, 1, 1); its source and its target must differ"),
+        ([[(0, 0, 1, 0, 2)]], "the part of a send is (0, 2); expected 0 <= begin < end <= 1"),
+        ([[(0, 0, 1, "1/2", "1/2")]], "the part of a send is ('1/2', '1/2'); expected 0 <= begin < end <= 1"),
+        ([[(0, 0, 1, None, 1)]], "the part of a send is (None, 1): is not a number; give two rationals"),
+    ],
+)
+def test_a_wrong_send_is_refused(phase: object, message: str) -> None:
+    assert refusal(of_sends, phase).startswith(message)
+
+
+def test_a_collective_without_steps_is_refused() -> None:
+    message = "a broadcast is no collective of steps; there are allgather, reduce-scatter, allreduce, all-to-all"
+    assert refusal(of_sends, STEPS, collective="broadcast") == message
