@@ -1,5 +1,6 @@
 """What slots ask of CUDA, recorded by a stand-in; and when collectives are captured as graphs."""
 
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -248,6 +249,17 @@ def test_graphs_that_were_not_used_for_the_longest_time_are_dropped(monkeypatch:
     assert device.log.count("capture") == 3
     moved(found, 2)
     assert device.log.count("capture") == 4
+
+
+@pytest.mark.parametrize("abort", [False, True])
+def test_graphs_are_gone_before_a_group_is_left(*, abort: bool) -> None:
+    """NCCL waits for them when a communicator is destroyed; on one H200 it waited without an end."""
+    found = Graphs(Replaying())
+    for _ in range(2):
+        moved(found)
+    replays = [weakref.ref(each.replay) for each in found._kept.values()]
+    found.close(abort=abort)
+    assert [each() for each in replays] == [None]
 
 
 def test_large_data_and_calls_in_a_capture_of_the_caller_have_no_graph(monkeypatch: pytest.MonkeyPatch) -> None:

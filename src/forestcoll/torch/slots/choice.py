@@ -156,7 +156,8 @@ class Slots:
         return (INNER, 0) if best is None else (best.path, best.chunks)
 
     def close(self, *, abort: bool = False) -> None:
-        """Leave the groups."""
+        """Drop the graphs, and leave the groups."""
+        self._graphs.close(abort=abort)
         groups, self._groups = self._groups, {}
         for group in groups.values():
             group.abort() if abort else group.shutdown()

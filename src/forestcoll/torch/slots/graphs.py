@@ -68,6 +68,12 @@ class Graphs:
         else:
             captured.run(movement)
 
+    def close(self, *, abort: bool = False) -> None:
+        """Drop all graphs, after their ends unless `abort`: NCCL leaves a group only when no graph has its operations."""
+        if self._kept and not abort:
+            self._device.finish()
+        self._kept.clear()
+
     def _captured(self, key: tuple[object, ...], movement: Movement, move: Move) -> _Captured | None:
         if self.fault or movement.bytes > MOST_BYTES or self._device.is_captured():
             return None
