@@ -33,7 +33,7 @@ def test_pieces_are_generated_verified_simulated_and_drawn(tmp_path: Path) -> No
     (point,) = json.loads(run_command("simulate", path, "--sizes", "16G", "--json").out)
     assert point["algbw"] == pytest.approx(800 / 3, rel=2e-2)
     assert json_of("verify", members / "group-1.json")["valid"] is True
-    assert run_command("simulate", path).out.startswith("dgx-a100:boxes=2: several collectives over 16 compute nodes\n")
+    assert run_command("simulate", path).out.startswith("dgx-a100:boxes=2: 3 pieces of data, 16 compute nodes\n")
     shown = run_command("view", path, "-o", tmp_path / "bundle.svg").out
     assert shown.startswith("several collectives on dgx-a100:boxes=2: written to ")
     assert "Several collectives between 16 compute nodes: 3 groups." in shown

@@ -41,7 +41,11 @@ RIGHT: dict[str, dict[str, Any]] = {
 }
 """Arguments with which each function returns a value."""
 
-FILES: dict[str, dict[str, Any]] = {"explain": {"topology": RING, "log": "no.log"}, "read_schedule": {}}
+FILES: dict[str, dict[str, Any]] = {
+    "explain": {"topology": RING, "log": "no.log"},
+    "explain_job": {"log": "no.log", "topology": RING},
+    "read_schedule": {},
+}
 """Functions that read files, with the other arguments."""
 
 DUCK_TYPED = {"progress", "executor"}

@@ -13,7 +13,8 @@ pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` inst
 import torch
 import torch.distributed as dist
 
-from forestcoll import Collective
+from forestcoll import Collective, CommunicationError
+from forestcoll.measurement.bench.cuda import CudaRequest, measure_ways
 from forestcoll.runtime import ReduceOp
 from forestcoll.torch.calls.call import Call
 from forestcoll.torch.slots import graphs
@@ -204,6 +205,19 @@ class Replaying(Host):
             run()
 
         return replay
+
+
+def test_bench_says_in_one_line_why_nccl_refuses_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise dist.DistBackendError("NCCL error in: NCCLUtils.cpp:93\nLast error:\nDuplicate GPU detected : rank 1\n")
+
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
+    monkeypatch.setattr(dist, "init_process_group", refuse)
+    with pytest.raises(CommunicationError, match=r"^bench: NCCL: Duplicate GPU detected : rank 1$"):
+        measure_ways(CudaRequest("ring:nodes=2", [1024]), lambda _: None)
 
 
 def doubled(movement: Movement) -> None:

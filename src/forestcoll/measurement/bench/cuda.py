@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 
 from forestcoll.algorithms.generate import optimum
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.measurement.bench.request import busbw_factor
@@ -65,6 +65,7 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
 
     Raises:
         InputError: there is no GPU, or the network does not fit the ranks.
+        CommunicationError: NCCL refuses the ranks, for example two on one GPU.
     """
     device = completed(None).cuda_device or CUDA_DEVICES[0]
     if device == "cuda" and not torch.cuda.is_available():
@@ -78,7 +79,10 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
     topology = load_topology(request.topology)
     options = Options(topology=topology, cuda=SLOTS, cuda_device=device)
     limit = timedelta(seconds=timeout_here())
-    dist.init_process_group("forestcoll", timeout=limit, pg_options=options)
+    try:
+        dist.init_process_group("forestcoll", timeout=limit, pg_options=options)
+    except dist.DistBackendError as error:
+        raise CommunicationError(f"bench: NCCL: {str(error).strip().splitlines()[-1]}") from None
     try:
         slots = member_of(None).group.slots
         if slots is None:

@@ -69,7 +69,7 @@ class Graphs:
             captured.run(movement)
 
     def close(self, *, abort: bool = False) -> None:
-        """Drop all graphs, after their ends unless `abort`: NCCL leaves a group only when no graph has its operations."""
+        """Drop all graphs, which end first unless `abort`: NCCL leaves a group only when no graph uses it."""
         if self._kept and not abort:
             self._device.finish()
         self._kept.clear()
