@@ -74,13 +74,13 @@ class Library:
             "NCCL_DEBUG_FILE": str(self.folder / "log"),
             "NCCL_DEBUG_SUBSYS": "INIT,ENV,GRAPH",
         }
-        self.library = ctypes.CDLL(str(path))
+        self.loaded = ctypes.CDLL(str(path))
         version = ctypes.c_int()
-        self.library.ncclGetVersion(ctypes.byref(version))
+        self.loaded.ncclGetVersion(ctypes.byref(version))
         self.version = f"{version.value // 10000}.{version.value // 100 % 100}"
         self.layout = LAYOUTS[self.version]
         self.symbols = symbols(path)
-        address = ctypes.cast(self.library.ncclGetVersion, ctypes.c_void_p).value or 0
+        address = ctypes.cast(self.loaded.ncclGetVersion, ctypes.c_void_p).value or 0
         self.base = address - self.symbols["ncclGetVersion"]
 
     def call(self, name: str, *arguments: object) -> None:

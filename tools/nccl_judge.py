@@ -65,7 +65,7 @@ class Case:
         return cast("Channels", self.graph.rings)
 
 
-def library(version: str, cache: Path) -> Path:
+def downloaded(version: str, cache: Path) -> Path:
     """Return the library of a version; its wheel is downloaded if it is not in the cache."""
     found = cache / version / LIBRARY
     if not found.is_file():
@@ -236,7 +236,7 @@ def main() -> None:
     for version in given.versions:
         print(f"NCCL {version}: {len(found)} hosts; GB/s of all rings together, as NCCL counts them\n")
         print("| host | lost | NCCL's search | best rings | gain |\n| --- | --- | --- | --- | --- |")
-        for each, said in zip(found, asked(found, library(version, given.cache)), strict=True):
+        for each, said in zip(found, asked(found, downloaded(version, given.cache)), strict=True):
             problem = fault(each, said)
             wrong += problem is not None
             print(

@@ -12,7 +12,7 @@ import nccl_judge
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice import stored
 from forestcoll.nccl.choice.host import host_files
-from forestcoll.nccl.choice.library import ask
+from forestcoll.nccl.choice.installed import ask
 
 if TYPE_CHECKING:
     from forestcoll.nccl.choice.table import Table
@@ -49,7 +49,7 @@ def lines_of(machine: str, hosts: int, libraries: list[Path]) -> list[str]:
 
 def main() -> None:
     """Ask, and write the file."""
-    libraries = [nccl_judge.library(version, nccl_judge.CACHE) for version in stored.VERSIONS]
+    libraries = [nccl_judge.downloaded(version, nccl_judge.CACHE) for version in stored.VERSIONS]
     lines = []
     for machine, numbers in MACHINES.items():
         for hosts in numbers:

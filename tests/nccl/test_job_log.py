@@ -325,7 +325,7 @@ def test_the_schedule_of_each_collective_reaches_what_its_rings_allow(tmp_path: 
     report = report_of(tmp_path, job(2, 4).text() + job(2, 4).mark(0) + CHOICES.splitlines()[0] + "\n")
     last = report.topology.compute[-1] if report.topology is not None else 0
     found = {
-        collective: report.library_algbw(NodeDemand(collective, last if collective.has_root else None), 2**26)
+        collective: report.reached_algbw(NodeDemand(collective, last if collective.has_root else None), 2**26)
         for collective in Collective
     }
     assert found[Collective.BROADCAST] == found[Collective.REDUCE] == 48

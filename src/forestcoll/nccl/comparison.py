@@ -128,7 +128,7 @@ class TestComparison:
         return self.limits[0] if self.limits else None
 
     @property
-    def library_best(self) -> Fraction | None:
+    def best_of_settings(self) -> Fraction | None:
         """What the best algorithm of the library could reach, in the unit of the topology; None if not known."""
         return max((each.reached for each in self.limits if each.reached is not None), default=None)
 

@@ -10,7 +10,7 @@ If hosts differ, each kind is searched. The table is made of the fewest channels
 the ranks of a communicator agree (NCCL 2.30, `init.cc`; not compared with a job).
 
 The process reads a request as JSON from standard input, and writes the answer as JSON to standard output. A library
-that does not have these offsets may crash, which ends this process only (`library`).
+that does not have these offsets may crash, which ends this process only (`installed`).
 """
 
 import ctypes

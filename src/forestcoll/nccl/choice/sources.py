@@ -8,7 +8,7 @@ from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike
 from forestcoll.nccl.choice.host import host_files
-from forestcoll.nccl.choice.library import NAME, ask, installed
+from forestcoll.nccl.choice.installed import NAME, ask, installed
 from forestcoll.nccl.choice.stored import VERSIONS, stored
 from forestcoll.nccl.choice.table import Table
 

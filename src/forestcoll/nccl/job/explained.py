@@ -98,7 +98,7 @@ class JobReport(Displayed):
         found = [each for each in self.largest.choices if each.collective is collective and each.size > 0]
         return min(found, key=lambda each: max(Fraction(each.size, size), Fraction(size, each.size)), default=None)
 
-    def library_algbw(self, demand: NodeDemand, size: int) -> Fraction | None:
+    def reached_algbw(self, demand: NodeDemand, size: int) -> Fraction | None:
         """Return what the algorithm that NCCL chose could reach, in GB/s; None if the log does not say enough.
 
         Args:

@@ -101,7 +101,7 @@ def with_library(document: dict[str, object], found: LogComparison, report: JobR
 def library_algbws(found: LogComparison, report: JobReport) -> list[Fraction | None]:
     """Return for each test what the algorithm that NCCL chose for its best size could reach, in GB/s."""
     return [
-        None if test.demand is None or (row := test.best[0]) is None else report.library_algbw(test.demand, row.size)
+        None if test.demand is None or (row := test.best[0]) is None else report.reached_algbw(test.demand, row.size)
         for test in found.tests
     ]
 

@@ -113,7 +113,7 @@ def _test_document(found: LogComparison, test: TestComparison) -> dict[str, obje
             "share": _rounded(best / algbw),
         },
         "library_algbw": _exact(test.limit.reached, test.gbps),
-        "library_best_algbw": _exact(test.library_best, test.gbps),
+        "library_best_algbw": _exact(test.best_of_settings, test.gbps),
         "verdict": None if test.verdict is None else test.verdict.value,
         "usual": _usual_document(test.limit, test.gbps),
         "limiting_links": _classes(test.limiting),

@@ -10,7 +10,7 @@ import nccl_judge
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice import library
 from forestcoll.nccl.choice.host import HostFiles, host_files
-from forestcoll.nccl.choice.library import ask, installed
+from forestcoll.nccl.choice.installed import ask, installed
 from forestcoll.nccl.choice.stored import VERSIONS, stored
 from refusal import refusal
 
