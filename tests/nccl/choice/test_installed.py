@@ -8,7 +8,6 @@ import pytest
 
 import nccl_judge
 from forestcoll.algorithms.generate import problem_of
-from forestcoll.nccl.choice import library
 from forestcoll.nccl.choice.host import HostFiles, host_files
 from forestcoll.nccl.choice.installed import ask, installed
 from forestcoll.nccl.choice.stored import VERSIONS, stored
@@ -76,7 +75,7 @@ def test_a_library_that_crashes_ends_its_own_process_only(tmp_path: Path) -> Non
 
 
 def test_a_library_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "_SECONDS", 0.5)
+    monkeypatch.setattr("forestcoll.nccl.choice.installed._SECONDS", 0.5)
     path = built(tmp_path, "for (volatile int always = 1; always;) {}")
     assert refusal(lambda: ask(path, HOST, HOSTS)) == f"{path}: gave no answer within 0.5 s"
 
