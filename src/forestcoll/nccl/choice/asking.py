@@ -49,14 +49,14 @@ _COMM = 1_300_000
 """More than the size of `struct ncclComm`."""
 _XML_NODE = {22809: 10008, 23007: 14104, 23203: 14104}
 _XML_NODES = 1024
-_GRAPH = {22809: 148536, 23007: 164920, 23203: 164920}
+GRAPH_BYTES = {22809: 148536, 23007: 164920, 23203: 164920}
 _SYSTEM_INTER = {22809: 32629320, 23007: 60626024, 23203: 60626024}
 _HEAD = struct.Struct("<7i3f4i")
 """The head of `struct ncclTopoGraph`: id, pattern, crossNic, collNet, minChannels, maxChannels, nChannels, ..."""
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 
-_RING, _BALANCED_TREE, _TREE, _NVLS, _COLLNET_DIRECT = 4, 1, 3, 5, 6
+RING, BALANCED_TREE, _TREE, _NVLS, _COLLNET_DIRECT = 4, 1, 3, 5, 6
 """Patterns of graphs."""
 
 _FUNCTIONS = {
@@ -65,6 +65,7 @@ _FUNCTIONS = {
     "paths": "_Z20ncclTopoComputePathsP14ncclTopoSystemP8ncclComm",
     "prepare": "_Z18ncclTopoSearchInitP14ncclTopoSystem",
     "search": "_Z15ncclTopoComputeP14ncclTopoSystemP13ncclTopoGraph",
+    "dump": "_Z18ncclTopoDumpGraphsP14ncclTopoSystemiPP13ncclTopoGraph",
     "constants": "_Z26ncclTopoInitTunerConstantsP8ncclComm",
     "tune": "_Z17ncclTopoTuneModelP8ncclCommiiPP13ncclTopoGraph",
     "constants 2.32": "_Z26ncclTuningCostModelPreInitP8ncclComm",
@@ -79,7 +80,17 @@ class AskingError(Exception):
     """The library cannot be asked; the message says why."""
 
 
-class _Library:
+class Library:
+    """A loaded library, whose internal functions can be called.
+
+    Args:
+        path: the file.
+
+    Raises:
+        AskingError: its offsets are not known, or it has no symbols.
+        OSError: it cannot be loaded.
+    """
+
     def __init__(self, path: str) -> None:
         for name in [name for name in os.environ if name.startswith("NCCL_")]:
             del os.environ[name]
@@ -99,6 +110,11 @@ class _Library:
         self._symbols = symbols
 
     def call(self, name: str, *arguments: object) -> None:
+        """Call the function of a step.
+
+        Raises:
+            AskingError: there is no such function, or it refuses its arguments.
+        """
         address = self._symbols.get(_FUNCTIONS[name])
         if address is None:
             raise AskingError(f"has no function {_FUNCTIONS[name]}; it was stripped")
@@ -107,7 +123,7 @@ class _Library:
             raise AskingError(f"refuses the machine (step '{name}', ncclResult_t {result})")
 
     def system(self, topology: str, *, is_one_of_several: bool) -> ctypes.c_void_p:
-        """Return what NCCL makes of a topology file."""
+        """Return what NCCL makes of the topology file of a host, which has a `rank` on each GPU."""
         xml = ctypes.create_string_buffer(8 + _XML_NODES * _XML_NODE[self.number])
         struct.pack_into("<2i", xml, 0, 0, _XML_NODES)
         with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
@@ -123,7 +139,7 @@ class _Library:
 
     def graph(self, system: ctypes.c_void_p, kind: tuple[int, int], least: int, most: int) -> Any:
         """Return a graph of `kind`, its id and pattern, with `least` to `most` channels; an empty one if most is 0."""
-        graph = ctypes.create_string_buffer(_GRAPH[self.number])
+        graph = ctypes.create_string_buffer(GRAPH_BYTES[self.number])
         struct.pack_into("<6i", graph, 0, *kind, 0, 0, min(least, most), most)
         if most:
             self.call("search", system, graph)
@@ -145,12 +161,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     Raises:
         AskingError: the library is of another version, or refuses the machine.
     """
-    library = _Library(request["library"])
+    library = Library(request["library"])
     hosts, local, capability = request["hosts"], request["local"], request["capability"]
     systems = [library.system(each, is_one_of_several=hosts > 1) for each in request["topologies"]]
-    rings = [library.graph(each, (0, _RING), 1, 32) for each in systems]
+    rings = [library.graph(each, (0, RING), 1, 32) for each in systems]
     counts = [_channels(each) for each in rings]
-    trees = [library.graph(each, (1, _BALANCED_TREE), n, n) for each, n in zip(systems, counts, strict=True)]
+    trees = [library.graph(each, (1, BALANCED_TREE), n, n) for each, n in zip(systems, counts, strict=True)]
     most = 64 if request["nvls"] else 0
     ring, tree, heads = map(_merged, (rings, trees, [library.graph(each, (3, _NVLS), 1, most) for each in systems]))
     chain = library.graph(systems[0], (2, _TREE), 0, 0)
@@ -193,7 +209,7 @@ def _set(comm: Any, offsets: dict[str, int], **values: int) -> None:
         struct.pack_into("<i", comm, offsets[name], value)
 
 
-def _tune_in_context(library: _Library, comm: Any, graphs: list[Any], request: dict[str, Any], channels: int) -> None:
+def _tune_in_context(library: Library, comm: Any, graphs: list[Any], request: dict[str, Any], channels: int) -> None:
     """Compute the table with 2.32, which reads graphs and ranks of hosts from the communicator."""
     offsets, hosts, local = _OFFSETS[library.number], request["hosts"], request["local"]
     _set(comm, offsets, nChannels=channels, localRanks=local, maxLocalRanks=local, minLocalRanks=local, intraRanks=1)
@@ -203,7 +219,7 @@ def _tune_in_context(library: _Library, comm: Any, graphs: list[Any], request: d
     ranks_of = ctypes.create_string_buffer(struct.pack("<iiQ", local, 0, 0) * hosts, 16 * hosts)
     struct.pack_into("<Q", comm, offsets["rankToNode"], ctypes.addressof(host_of))
     struct.pack_into("<Q", comm, offsets["nodeRanks"], ctypes.addressof(ranks_of))
-    size = _GRAPH[library.number]
+    size = GRAPH_BYTES[library.number]
     for place, graph in enumerate(graphs):
         ctypes.memmove(ctypes.addressof(comm) + offsets["graphs"] + place * size, graph, size)
     for name in ("constants 2.32", "tune 2.32", "thresholds 2.32"):
