@@ -1,7 +1,8 @@
 """Asks a released libnccl, on a CPU and without a driver, what it makes of topology and graph files.
 
-One process asks one library, because NCCL reads its environment once: `python libnccl.py LIBRARY < questions.json`. A
-question is `{"topology": XML, "hosts": 1 or more, "graph": XML or null, "chains": true for chains, else rings}`, an answer `{"speed", "orders", "nics", "dump"}` or `{"error"}`.
+One process asks one library, because NCCL reads its environment once: `python libnccl.py LIBRARY < questions.json`.
+A question is `{"topology": XML, "hosts": 1 or more, "graph": XML or null, "chains": true for chains, else rings}`. An
+answer is `{"speed", "orders", "nics", "dump"}` or `{"error"}`.
 """
 
 import ctypes
