@@ -195,7 +195,12 @@ def probed(arguments: list[str], size: int) -> list[Any]:
     """Run `forestcoll probe` as a rank of `size`; return its exit status, and what it printed."""
     warnings.simplefilter("ignore", ResourceWarning)  # the end of the process closes the store
     os.environ["WORLD_SIZE"] = str(size)
-    sys.argv = ["forestcoll", "probe", *arguments]
+    return ran("probe", *arguments)
+
+
+def ran(*words: str) -> list[Any]:
+    """Run a command of `forestcoll` in this process; return its exit status, and what it printed."""
+    sys.argv = ["forestcoll", *words]
     streams = [io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2)]
     status: Any = None
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):

@@ -1,19 +1,16 @@
 """What ranks do in the tests of two levels and slots: CPU tensors go the way of CUDA tensors, over gloo."""
 
 import hashlib
-import io
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from itertools import product
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from cases_collectives import start, vector
+from cases_networks import ran
 
 import forestcoll.torch as backend
-from forestcoll.cli import main
 from forestcoll.torch.slots import choice, two_level
 from forestcoll.torch.slots.streams import Host
 
@@ -191,15 +188,7 @@ def by_table(topology: str, table: str, counts: list[int]) -> list[list[str]]:
 
 def benched(arguments: list[str]) -> list[Any]:
     """Run `forestcoll bench` as a rank; return its exit status, and what it printed."""
-    sys.argv = ["forestcoll", "bench", *arguments]
-    streams = [io.TextIOWrapper(io.BytesIO(), write_through=True) for _ in range(2)]
-    status: Any = None
-    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
-        try:
-            main()
-        except SystemExit as end:
-            status = end.code
-    return [status, *(stream.buffer.getvalue().decode() for stream in streams)]
+    return ran("bench", *arguments)
 
 
 def too_many_operations() -> list[Any]:
