@@ -8,7 +8,7 @@ import pytest
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.comparison import TestComparison, Verdict, judge_busbw
 from forestcoll.nccl.healthy import _rows, usual_shares, with_nvls
-from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
+from forestcoll.presentation.results.measurements.measured import comparison_page
 from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.topology.registry import build_topology
 from refusal import refusal
@@ -122,7 +122,7 @@ def test_a_result_that_no_rings_reach_is_remarked() -> None:
 
 def test_a_figure_has_a_page_and_a_document() -> None:
     found = judge_busbw("dgx-h100:boxes=1", "480", "all_reduce")
-    document: Any = comparison_document(found)
+    document: Any = comparison_page(found).document()
     (test,) = document["tests"]
     assert (test["verdict"], test["rows"]) == ("normal", [])
     assert test["best"] == {"size": None, "algbw": pytest.approx(480 / 1.75), "busbw": 480.0, "share": 1.066667}
@@ -140,7 +140,7 @@ def test_a_figure_has_a_page_and_a_document() -> None:
 
 
 def test_what_the_library_could_reach_is_null_if_not_known() -> None:
-    document: Any = comparison_document(judge_busbw("dgx-h100:boxes=2", 40, "all-to-all"))
+    document: Any = comparison_page(judge_busbw("dgx-h100:boxes=2", 40, "all-to-all")).document()
     assert (document["tests"][0]["library_algbw"], document["tests"][0]["library_best_algbw"]) == (None, None)
 
 

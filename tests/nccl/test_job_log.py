@@ -1,6 +1,5 @@
 """Logs of jobs with NCCL_DEBUG=INFO: what is read of them, whole, cut or mixed, and their schedules on a network."""
 
-import json
 import re
 import time
 from dataclasses import replace
@@ -15,7 +14,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.nccl.job.communicators import ROOT, Choice, Communicator, is_tree
 from forestcoll.nccl.job.explained import JobReport, explain_job
 from forestcoll.nccl.job.reading import NcclLog, parse_nccl_log
-from forestcoll.presentation.results.measurements.job import job_document, job_page
+from forestcoll.presentation.results.measurements.job import job_page
 from forestcoll.topology import Topology, TopologyBuilder, TopologyLike
 from forestcoll.verification import verify
 from job_logs import MARKS, Job, job
@@ -336,7 +335,7 @@ def test_the_schedule_of_each_collective_reaches_what_its_rings_allow(tmp_path: 
 
 
 def test_the_json_has_the_agreed_keys(tmp_path: Path) -> None:
-    document: Any = json.loads(json.dumps(job_document(report_of(tmp_path, with_group(job(2, 2, graph=False))))))
+    document: Any = job_page(report_of(tmp_path, with_group(job(2, 2, graph=False)))).document()
     assert document["nccl"] == document["communicators"][0]
     assert [each["ranks"] for each in document["communicators"]] == [4, 2]
     nccl = document["nccl"]

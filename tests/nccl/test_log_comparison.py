@@ -13,7 +13,7 @@ from logs import devices, log
 from forestcoll import explain
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.comparison import LogComparison, Verdict
-from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
+from forestcoll.presentation.results.measurements.measured import comparison_page
 from forestcoll.topology import write_topology
 from forestcoll.topology.registry import build_topology
 from refusal import refusal
@@ -33,7 +33,7 @@ def compared(tmp_path: Path) -> Compared:
 
 def only_test(found: LogComparison) -> Any:
     """Return the JSON object of the only test."""
-    tests: Any = comparison_document(found)["tests"]
+    tests: Any = comparison_page(found).document()["tests"]
     assert len(tests) == 1
     return tests[0]
 
@@ -169,7 +169,7 @@ def test_a_log_is_shown_without_a_network(tmp_path: Path) -> None:
     (tmp_path / "nccl.log").write_text(log("all_reduce", {GIB: 100}) + log("all_gather", {GIB: 9}, named=False))
     found = explain(None, tmp_path / "nccl.log")
     assert [test.collective for test in found.tests] == [Collective.ALLREDUCE, None]
-    document = comparison_document(found)
+    document = comparison_page(found).document()
     assert document["topology"] is None
     lines = comparison_page(found).lines()
     assert lines[1] == "allreduce (line 24): no network was given, so there is no bound."
@@ -182,7 +182,7 @@ def test_a_report_of_ras_lists_missing_ranks(tmp_path: Path) -> None:
     world = {"hash": "0x1", "size": 4, "ranks": [], "missing_ranks": lost}
     (tmp_path / "ras.json").write_text(json.dumps({"communicators": [small, world]}))
     found = explain(None, tmp_path / "ras.json")
-    document = comparison_document(found)
+    document = comparison_page(found).document()
     assert document["missing_ranks"] == [2]
     assert document["ras"] == [
         {
@@ -226,7 +226,7 @@ def test_only_some_of_the_skipped_lines_are_listed(compared: Compared) -> None:
     good = log("all_gather", {GIB: 187})
     wrong = log("all_gather", {GIB: 187}).replace(" 187.00 ", " 999.00 ").splitlines()[-4]
     found = compared(good.replace("# Out of", "\n".join([wrong] * 9) + "\n# Out of"))
-    skipped: Any = comparison_document(found)["skipped"]
+    skipped: Any = comparison_page(found).document()["skipped"]
     assert len(skipped) == 9
     lines = [line for line in comparison_page(found).lines() if " skipped" in line]
     assert len(lines) < 9

@@ -4,7 +4,7 @@ import pytest
 
 from forestcoll.nccl.comparison import judge_busbw
 from forestcoll.nccl.oddities import oddities
-from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
+from forestcoll.presentation.results.measurements.measured import comparison_page
 from forestcoll.topology.registry import build_topology
 
 
@@ -36,5 +36,5 @@ def test_links_without_a_usual_bandwidth_are_not_odd() -> None:
 def test_the_report_says_what_is_odd() -> None:
     found = judge_busbw(build_topology("dgx-a100:boxes=2").degraded("b0/gpu0--ib", to="12.5"), 160, "allgather")
     (sentence,) = oddities(found.topology) if found.topology is not None else []
-    assert comparison_document(found)["odd_hardware"] == [sentence]
+    assert comparison_page(found).document()["odd_hardware"] == [sentence]
     assert comparison_page(found).lines()[-1] == f"Odd: {sentence}."

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from forestcoll.nccl.comparison import LogComparison, judge_busbw
-from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
+from forestcoll.presentation.results.measurements.measured import comparison_page
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import change_named
 from forestcoll.topology.registry import build_topology
@@ -100,7 +100,7 @@ def test_a_normal_figure_has_no_causes() -> None:
 
 def test_causes_are_on_the_page_and_in_the_document() -> None:
     found = judged("dgx-a100:boxes=1", 150)
-    document: Any = comparison_document(found)
+    document: Any = comparison_page(found).document()
     assert document["tests"][0]["causes"] == [
         {
             "change": "--degrade b0/gpu0--b0/nvswitch=75%",

@@ -61,9 +61,9 @@ def command(
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.nccl.comparison import explain, judge_busbw
     from forestcoll.nccl.job.explained import explain_job
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.measurements.job import job_document, job_page, joined_page, with_library
-    from forestcoll.presentation.results.measurements.measured import comparison_document, comparison_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.measurements.job import job_page, joined_page
+    from forestcoll.presentation.results.measurements.measured import comparison_page
     from forestcoll.what_if.causes import with_causes
 
     with TerminalProgress() as progress:
@@ -72,7 +72,7 @@ def command(
             network = named_network(topology, without, degrade, connected=ranks is None)
         job = None if measured is None else explain_job(measured, network, ranks=ranks)
         if job is not None and not job.has_table:
-            print_json(job_document(job)) if as_json else print_page(job_page(job))
+            print_result(job_page(job), as_json=as_json)
             return
         network = job.topology if job is not None and network is None else network
         if measured is not None:
@@ -80,7 +80,5 @@ def command(
         elif network is not None and collective is not None:
             found = judge_busbw(network, busbw, collective, ranks=ranks, progress=progress)
         found = with_causes(found, progress)
-    document, page = comparison_document(found), comparison_page(found)
-    if job is not None:
-        document, page = with_library(document, found, job), joined_page(page, found, job)
-    print_json(document) if as_json else print_page(page)
+    page = comparison_page(found)
+    print_result(page if job is None else joined_page(page, found, job), as_json=as_json)

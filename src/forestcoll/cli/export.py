@@ -196,18 +196,15 @@ def _refused_as(source: str, name: str) -> Iterator[None]:
 def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, Any], *, as_json: bool) -> None:
     """Write graph files of NCCL."""
     from forestcoll.cli.terminal_progress import TerminalProgress
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.programs.host_graphs import host_graphs_document, host_graphs_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.programs.host_graphs import host_graphs_page
 
     title = options["source"]
     with TerminalProgress() as progress:
         found = _graphs_of_source(options, progress)
         files = [] if output is None else target.write(found, output)
     err = is_standard_stream(output)
-    if as_json:
-        print_json(host_graphs_document(found, files, output), err=err)
-    else:
-        print_page(host_graphs_page(found, title, files, output), err=err)
+    print_result(host_graphs_page(found, title, files, output), as_json=as_json, err=err)
 
 
 def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[HostGraph]":

@@ -111,14 +111,11 @@ def _lint(files: tuple[Path, ...], output: Path | None, *, as_json: bool) -> Non
     """Print what NCCL will make of its topology XML."""
     from forestcoll.base.files import read_bytes
     from forestcoll.nccl.lint import lint
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.networks.imports import lint_document, lint_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.networks.imports import lint_page
     from forestcoll.topology.importers.source import Source
 
     if output is not None:
         raise click.UsageError("--lint writes no network; leave -o out")
     found = {path: lint(Source.of(read_bytes(path), path)) for path in files}
-    if as_json:
-        print_json(lint_document(found))
-    else:
-        print_page(lint_page(found))
+    print_result(lint_page(found), as_json=as_json)

@@ -137,8 +137,8 @@ def _tune_nccl(
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison.nccl_tuning import nccl_tuning
     from forestcoll.nccl.tuner.folder import check_tuner_folder, write_tuner
-    from forestcoll.presentation.printing import print_json, print_page
-    from forestcoll.presentation.results.programs.nccl_tuner import tuner_document, tuner_page
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.programs.nccl_tuner import tuner_page
 
     if output is not None:
         check_tuner_folder(output)
@@ -146,7 +146,4 @@ def _tune_nccl(
         found = nccl_tuning(network, demand, progress=progress, **options)
         if output is not None:
             write_tuner(found, output)
-    if as_json:
-        print_json(tuner_document(found, output))
-    else:
-        print_page(tuner_page(found, output))
+    print_result(tuner_page(found, output), as_json=as_json)

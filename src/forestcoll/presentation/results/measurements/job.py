@@ -9,7 +9,7 @@ from forestcoll.base.units import size_name
 from forestcoll.nccl.comparison import LogComparison
 from forestcoll.nccl.job.communicators import ROOT, Choice, Communicator, Gpu, Tree
 from forestcoll.nccl.job.explained import JobReport, Reached
-from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.tables import Column, Page, Row, Table, labelled, row
 from forestcoll.presentation.text import bandwidth
 from forestcoll.solver.bounds.values import busbw_factor
 
@@ -22,12 +22,12 @@ _MOST_RANKS = 32
 _MOST_ROWS = 40
 
 
-def job_document(report: JobReport) -> dict[str, object]:
-    """Return the JSON of the log of a job."""
+def _values_of(report: JobReport) -> dict[str, object]:
+    """Return the values of the log of a job in JSON."""
     return {
         "log": report.log.name,
-        "nccl": communicator_document(report.largest),
-        "communicators": [communicator_document(each) for each in report.log.communicators],
+        "nccl": _communicator(report.largest),
+        "communicators": [_communicator(each) for each in report.log.communicators],
         "jobs": report.log.jobs,
         "topology": None if report.topology is None else report.topology.name,
         "schedules": [_reached_document(each) for each in report.reached],
@@ -35,7 +35,7 @@ def job_document(report: JobReport) -> dict[str, object]:
     }
 
 
-def communicator_document(found: Communicator) -> dict[str, object]:
+def _communicator(found: Communicator) -> dict[str, object]:
     """Return the JSON of a communicator; `unknown` stands for what the log does not say."""
     return {
         "id": found.name or None,
@@ -87,17 +87,6 @@ def _reached_document(reached: Reached) -> dict[str, object]:
     }
 
 
-def with_library(document: dict[str, object], found: LogComparison, report: JobReport) -> dict[str, object]:
-    """Return the JSON of a comparison with what NCCL's own schedule could reach in each test, and that of the job."""
-    tests = document["tests"]
-    if isinstance(tests, list):
-        for each, algbw in zip(tests, library_algbws(found, report), strict=True):
-            if algbw is not None or "library_algbw" not in each:
-                each["library_algbw"] = None if algbw is None else str(algbw)
-            each.setdefault("library_best_algbw", None)
-    return job_document(report) | document
-
-
 def library_algbws(found: LogComparison, report: JobReport) -> list[Fraction | None]:
     """Return for each test what the algorithm that NCCL chose for its best size could reach, in GB/s."""
     return [
@@ -108,28 +97,36 @@ def library_algbws(found: LogComparison, report: JobReport) -> list[Fraction | N
 
 def joined_page(page: Page, found: LogComparison, report: JobReport) -> Page:
     """Return the page of a comparison, after it what NCCL did and what its own schedule could reach."""
+    algbws = library_algbws(found, report)
     rows = []
-    for test, library in zip(found.tests, library_algbws(found, report), strict=True):
-        row, best = test.best
-        if test.bound_algbw is not None and test.collective is not None and row is not None:
+    for test, library in zip(found.tests, algbws, strict=True):
+        best_row, best = test.best
+        if test.bound_algbw is not None and test.collective is not None and best_row is not None:
             reached = UNKNOWN if library is None else bandwidth(library, "GB/s")
             figures = f"{float(best):.4g} GB/s", reached, bandwidth(test.bound_algbw, "GB/s")
-            rows.append((test.collective.value, size_name(row.size), *figures))
+            rows.append((test.collective.value, size_name(best_row.size), *figures))
     columns = _columns("collective", "size>", "measured>", "NCCL's schedule>", "any schedule>")
     table = [Table(columns, tuple(rows), title="algbw: measured, and what could be reached")] if rows else []
-    return Page(page.title, (*page.blocks, *table, job_page(report).title, *job_page(report).blocks))
+    known = page.document()
+    tests = [
+        each if algbw is None else {**each, "library_algbw": algbw}
+        for each, algbw in zip(known["tests"], algbws, strict=True)
+    ]
+    did = job_page(report)
+    return Page(page.title, (*page.blocks, *table, did.title, *did.blocks, row(**{**known, "tests": tests})))
 
 
 def job_page(report: JobReport) -> Page:
-    """Return what a person reads of the log of a job."""
+    """Return the page of the log of a job."""
     found = report.largest
     hosts = "an unknown number of hosts" if found.hosts is None else plural(len(found.hosts), "host")
     title = f"{report.log.name}: NCCL {found.version or 'of unknown version'}, {plural(found.size, 'rank')} on {hosts}"
     return Page(title, tuple(_blocks(report)))
 
 
-def _blocks(report: JobReport) -> Iterator[Table | str]:
+def _blocks(report: JobReport) -> Iterator[Row | Table | str]:
     found = report.largest
+    yield row(**_values_of(report))
     yield labelled(_figures(found))
     yield from _orders(found)
     if found.choices:

@@ -11,7 +11,7 @@ from forestcoll.nccl.limits import Limit
 from forestcoll.nccl.oddities import oddities
 from forestcoll.nccl.results import LogRow, Measured, MissingRank, RasCommunicator
 from forestcoll.presentation.results.schedules import explanations
-from forestcoll.presentation.tables import Column, Page, Table, labelled
+from forestcoll.presentation.tables import Column, Page, Row, Table, labelled, row
 from forestcoll.presentation.text import bandwidth, duration, percent
 from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.topology.link_classes import LinkClass
@@ -19,8 +19,8 @@ from forestcoll.topology.link_classes import LinkClass
 _MOST_SKIPPED = 5
 
 
-def comparison_document(found: LogComparison) -> dict[str, object]:
-    """Return the JSON of a comparison. Bandwidths that were measured, and shares, are numbers in GB/s."""
+def _values_of(found: LogComparison) -> dict[str, object]:
+    """Return the values of a comparison in JSON. Bandwidths that were measured, and shares, are numbers in GB/s."""
     document: dict[str, object] = {
         "topology": None if found.topology is None else found.topology.name,
         "log": found.log.name,
@@ -50,8 +50,8 @@ def _ras_document(communicators: Sequence[RasCommunicator]) -> dict[str, object]
 
 
 def comparison_page(found: LogComparison) -> Page:
-    """Return what a person reads of a comparison."""
-    blocks: list[Table | str] = []
+    """Return the page of a comparison."""
+    blocks: list[Row | Table | str] = [row(**_values_of(found))]
     for test in found.tests:
         blocks += _test_blocks(found, test)
     blocks += _ras_blocks(found.log.communicators)

@@ -28,15 +28,12 @@ def import_page(imported: Imported, output: Path | None = None) -> Page:
     return Page(network.title, (*rows, *network.blocks, *assumed, *ignored, said))
 
 
-def lint_document(found: Mapping[Path, Sequence[Finding]]) -> dict[str, object]:
-    """Return the JSON of what NCCL makes of topology files."""
-    return {"files": [{"file": str(path), "findings": [asdict(each) for each in said]} for path, said in found.items()]}
-
-
 def lint_page(found: Mapping[Path, Sequence[Finding]]) -> Page:
-    """Return what a person reads of topology files."""
+    """Return the page of what NCCL makes of topology files."""
     lines = [f"{path}: line {each.line}: {each.text}" for path, said in found.items() for each in said]
-    return Page(f"{plural(len(lines), 'finding')} in {plural(len(found), 'topology file')} of NCCL", tuple(lines))
+    files = [{"file": path, "findings": [asdict(each) for each in said]} for path, said in found.items()]
+    title = f"{plural(len(lines), 'finding')} in {plural(len(found), 'topology file')} of NCCL"
+    return Page(title, (*lines, row(files=files)))
 
 
 def _listed(title: str, said: Sequence[str]) -> list[str]:

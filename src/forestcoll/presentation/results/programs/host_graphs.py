@@ -1,4 +1,4 @@
-"""Graph files of NCCL as a page and as JSON: the channels of each kind of host, and how good they are."""
+"""Graph files of NCCL as a page: the channels of each kind of host, and how good they are."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -7,7 +7,7 @@ from pathlib import Path
 from forestcoll.base.errors import plural
 from forestcoll.nccl.graph.channels import Channels
 from forestcoll.nccl.graph.hosts import HostGraph
-from forestcoll.presentation.tables import Page, Table, labelled
+from forestcoll.presentation.tables import Page, Row, Table, labelled, row
 from forestcoll.presentation.text import written
 
 _USE = (
@@ -16,52 +16,34 @@ _USE = (
 )
 
 
-def host_graphs_document(found: Sequence[HostGraph], files: Sequence[Path], output: Path | None) -> dict[str, object]:
-    """Return the JSON of graph files.
+def host_graphs_page(found: Sequence[HostGraph], title: str, files: Sequence[Path], output: Path | None) -> Page:
+    """Return the page of graph files.
 
     Args:
         found: the graph of each kind of host.
+        title: what they are of.
         files: the files that were written, one for each of `found`; none if none was.
         output: where they were written; None if nowhere.
     """
-    names: list[str | None] = [str(file) for file in files] or [None] * len(found)
-    return {
-        "format": "nccl-graph",
-        "hosts": [
-            {
-                "hosts": list(each.hosts),
-                "rings": _channels_document(each.rings),
-                "chains": _channels_document(each.chains),
-                "sms": each.sms,
-                "unit": each.unit,
-                "notes": list(each.file.notes),
-                "file": name,
-            }
-            for each, name in zip(found, names, strict=True)
-        ],
-        "output": None if output is None else str(output),
-    }
+    blocks: list[Row | Table | str] = [row(format="nccl-graph")]
+    for place, each in enumerate(found):
+        file = str(files[place]) if files and len(found) > 1 else written(output).text
+        blocks.append(labelled([*_rows(each), ("written", file)]))
+    hosts = [_host(each, files[place] if files else None) for place, each in enumerate(found)]
+    return Page(f"{title}: nccl-graph", (*blocks, row(hosts=hosts, output=output), *_USE))
 
 
-def _channels_document(channels: Channels | None) -> dict[str, object] | None:
+def _host(found: HostGraph, file: Path | None) -> dict[str, object]:
+    values = {"hosts": found.hosts, "rings": _values(found.rings), "chains": _values(found.chains), "sms": found.sms}
+    return values | {"unit": found.unit, "notes": found.file.notes, "file": file}
+
+
+def _values(channels: Channels | None) -> dict[str, object] | None:
     if channels is None:
         return None
-    return {
-        "channels": len(channels.orders),
-        "speed": str(channels.speed),
-        "total": str(channels.total),
-        "optimum": None if channels.optimum is None else str(channels.optimum),
-        "proven": channels.is_proven,
-    }
-
-
-def host_graphs_page(found: Sequence[HostGraph], title: str, files: Sequence[Path], output: Path | None) -> Page:
-    """Return the page of graph files; the arguments are those of `host_graphs_document`."""
-    blocks: list[Table | str] = []
-    for place, each in enumerate(found):
-        place_of = str(files[place]) if files and len(found) > 1 else written(output).text
-        blocks.append(labelled([*_rows(each), ("written", str(place_of))]))
-    return Page(f"{title}: nccl-graph", (*blocks, *_USE))
+    count, is_proven = len(channels.orders), channels.is_proven
+    speeds = {"speed": channels.speed, "total": channels.total, "optimum": channels.optimum}
+    return {"channels": count, **speeds, "proven": is_proven}
 
 
 def _rows(found: HostGraph) -> Iterator[tuple[str, str]]:
