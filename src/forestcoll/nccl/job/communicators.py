@@ -6,7 +6,7 @@ value needs four times as many witnesses as all others together. What follows fr
 a ring, the root of a tree. A ring that does not visit every rank once, and a parent that no line states, are unknown.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -180,33 +180,17 @@ def tree_of(claims: Claims[int], channel: int, size: int) -> Tree:
     return tuple(parents)
 
 
-def is_tree(tree: Tree) -> bool:
-    """Return whether all parents are known and lead to one root."""
-    if tree.count(ROOT) != 1 or None in tree:
-        return False
+def downwards(tree: Tree) -> list[tuple[int, int]]:
+    """Return (parent, rank) for the ranks of a tree that its root reaches, each after its parent, the root first."""
     children: dict[int | None, list[int]] = {}
     for rank, parent in enumerate(tree):
         children.setdefault(parent, []).append(rank)
-    reached = [ROOT]
-    for rank in reached:
-        reached += children.get(rank, ())
-    return len(reached) == len(tree) + 1
+    found = [(ROOT, root) for root in children.get(ROOT, ())]
+    for _, rank in found:
+        found += [(rank, child) for child in children.get(rank, ())]
+    return found
 
 
-def joined(size: int, pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of the numbers below `size` that pairs join, in the order of their lowest number."""
-    above = list(range(size))
-
-    def lowest(number: int) -> int:
-        while above[number] != number:
-            above[number] = above[above[number]]
-            number = above[number]
-        return number
-
-    for one, other in pairs:
-        low, high = sorted((lowest(one), lowest(other)))
-        above[high] = low
-    found: dict[int, list[int]] = {}
-    for number in range(size):
-        found.setdefault(lowest(number), []).append(number)
-    return tuple(tuple(each) for each in found.values())
+def is_tree(tree: Tree) -> bool:
+    """Return whether all parents are known and lead to one root."""
+    return tree.count(ROOT) == 1 and len(downwards(tree)) == len(tree)

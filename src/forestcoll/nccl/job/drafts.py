@@ -15,11 +15,11 @@ from forestcoll.nccl.job.communicators import (
     Gpu,
     Nic,
     Ring,
-    joined,
     ring_of,
     tree_of,
 )
 from forestcoll.nccl.job.messages import Message, Process
+from forestcoll.topology.graph.walks import joined
 
 _MOST_CHANNELS = 128
 """NCCL has at most 64."""
@@ -160,8 +160,8 @@ class Draft:
         count = self.host_counts.settled("hosts")
         if len(names) < self.size or count in {None, len(found)}:
             return found
-        by_link = joined(self.size, sorted(self.inside))
-        return by_link if len(by_link) == count else None
+        by_link = joined(range(self.size), sorted(self.inside))
+        return tuple(map(tuple, by_link)) if len(by_link) == count else None
 
     def _connections(self, rings: Sequence[Ring | None]) -> list[Connection]:
         found = []

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from forestcoll.demand.collective import Collective
-from forestcoll.nccl.job.communicators import Choice, Claims, Communicator, joined
+from forestcoll.nccl.job.communicators import Choice, Claims, Communicator
 from forestcoll.nccl.job.drafts import Draft, Seat
 from forestcoll.nccl.job.messages import Message, Process, has_messages, messages
+from forestcoll.topology.graph.walks import joined
 
 _MOST_RANKS = 2**20
 
@@ -321,14 +322,13 @@ class _Reader:
         return NcclLog(name, tuple(sorted(found, key=lambda each: -each.size)), jobs, tuple(remarks))
 
     def _jobs(self) -> int:
-        processes = {process: number for number, process in enumerate(self.seats)}
-        first: dict[Hashable, int] = {}
+        first: dict[Hashable, Process] = {}
         pairs = [
-            (first.setdefault(seat.draft.key, processes[process]), processes[process])
+            (first.setdefault(seat.draft.key, process), process)
             for process, seats in self.seats.items()
             for seat in seats
         ]
-        return len(joined(len(processes), pairs))
+        return len(joined(self.seats, pairs))
 
 
 _READERS: tuple[tuple[str, Callable[[_Reader, Message], None]], ...] = (

@@ -19,7 +19,7 @@ from forestcoll.base.errors import InputError, InternalError
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.nccl.graph.schedules import Ends
-from forestcoll.nccl.job.communicators import ROOT, Communicator, Tree, is_tree
+from forestcoll.nccl.job.communicators import Communicator, Tree, downwards, is_tree
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import box_numbers
@@ -174,14 +174,6 @@ def _path(edges: Sequence[Edge], root: int, share: Fraction) -> LogicalTree:
 
 def _tree(problem: Problem, tree: Tree, nodes: Sequence[int], count: int) -> LogicalTree:
     """Return a tree of a communicator, each edge after the one that reaches its parent."""
-    crossings = Crossings(problem)
-    children: dict[int | None, list[int]] = {}
-    for rank, parent in enumerate(tree):
-        children.setdefault(parent, []).append(rank)
-    order = [tree.index(ROOT)]
-    edges: list[Edge] = []
-    for rank in order:
-        for child in children.get(rank, ()):
-            edges.append(crossings.edge(nodes[rank], nodes[child]))
-            order.append(child)
-    return LogicalTree(nodes[order[0]], Fraction(1, count), tuple(edges))
+    crossings, ((_, root), *pairs) = Crossings(problem), downwards(tree)
+    edges = [crossings.edge(nodes[parent], nodes[rank]) for parent, rank in pairs]
+    return LogicalTree(nodes[root], Fraction(1, count), tuple(edges))

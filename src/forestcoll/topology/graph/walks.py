@@ -53,6 +53,30 @@ def reached(start: Iterable[Place], after: After[Place]) -> set[Place]:
     return found
 
 
+def joined(places: Iterable[Place], pairs: Iterable[tuple[Place, Place]]) -> list[list[Place]]:
+    """Return `places` in groups that pairs join, also over other places.
+
+    Example:
+        >>> joined(range(5), [(0, 3), (3, 1)])
+        [[0, 1, 3], [2], [4]]
+    """
+    above: dict[Place, Place] = {}
+
+    def top(place: Place) -> Place:
+        above.setdefault(place, place)
+        while above[place] != place:
+            above[place] = above[above[place]]
+            place = above[place]
+        return place
+
+    for one, other in pairs:
+        above[top(one)] = top(other)
+    found: dict[Place, list[Place]] = {}
+    for place in places:
+        found.setdefault(top(place), []).append(place)
+    return list(found.values())
+
+
 def shortest_paths(start: Place, after: After[Place]) -> dict[Place, tuple[Place, ...]]:
     """Return a path with the fewest links to each node that is reached, with both ends; `start` has a path of one node.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.graph.walks import joined
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import Topology
@@ -81,21 +82,7 @@ class HostFile:
 
 def groups(names: Iterable[str], links: Iterable[tuple[str, str, Fraction]]) -> list[list[str]]:
     """Return `names` in groups that links join, directly or over other devices, in either direction."""
-    leader: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        leader.setdefault(name, name)
-        while leader[name] != name:
-            leader[name] = leader[leader[name]]
-            name = leader[name]
-        return name
-
-    for one, other, _ in links:
-        leader[find(one)] = find(other)
-    found: dict[str, list[str]] = {}
-    for name in names:
-        found.setdefault(find(name), []).append(name)
-    return list(found.values())
+    return joined(names, ((one, other) for one, other, _ in links))
 
 
 def duplex(one: str, other: str, bandwidth: Fraction) -> tuple[tuple[str, str, Fraction], ...]:
