@@ -25,7 +25,7 @@ def test_files_that_we_write_have_no_findings() -> None:
 def test_words_for_speeds_and_slow_slots() -> None:
     [found] = said(GOOD.replace('"16.0 GT/s PCIe"', '"16.0 GT/s"'))
     assert found == (
-        "3: link_speed '16.0 GT/s' is unknown to NCCL and counts as 8 GT/s without a word; write '16.0 GT/s PCIe' "
+        "3: link_speed '16.0 GT/s' is unknown to NCCL and counts as 8 GT/s without a warning; write '16.0 GT/s PCIe' "
         "(24 times)"
     )
     assert "write" not in said(GOOD.replace('"16.0 GT/s PCIe"', '"Unknown"', 1))[0]
@@ -45,12 +45,15 @@ def test_attributes_that_are_missing_or_of_one_job() -> None:
 def test_ports() -> None:
     assert "counts as 10,000 Mb/s" in said(GOOD.replace('speed="200000"', 'speed="-1"', 1))[0]
     assert "counts as 25000 GB/s" in said(GOOD.replace('speed="200000"', 'speed="200000000"', 1))[0]
+    for wrong in ("fast", "9" * 5000):
+        assert "states no speed" in said(GOOD.replace('speed="200000"', f'speed="{wrong}"', 1))[0]
     assert "has no dev" in said(GOOD.replace('name="mlx5_0" dev="0"', 'name="mlx5_0"', 1))[0]
     assert "has gdr 0" in said(GOOD.replace('maxconn="131072" gdr="1"', 'maxconn="131072" gdr="0"', 1))[0]
 
 
 def test_nvlinks_and_gpus() -> None:
     assert said(GOOD.replace('count="12"', 'count="10"', 1)) == ["5: GPU 0 has 10 NVLinks, most others 12"]
+    assert said(GOOD.replace('count="12"', f'count="{"9" * 5000}"', 1)) == ["5: GPU 0 has 1 NVLink, most others 12"]
     [mesh] = texts_of(load_topology("hgx-a100-4:boxes=1")).values()
     assert said(mesh.replace('count="4"', 'count="3"', 1)) == [
         "4: GPU 0 lists 3 NVLinks to 0000:02:00.0, which lists 4 back",

@@ -72,9 +72,8 @@ def usual_shares(topology: Topology, members: Sequence[int], collective: Collect
         [('rings', 0.8222), ('NVLS', 0.6095)]
     """
     numbers = box_numbers(topology)
-    sizes = set(Counter(numbers.get(member, -1) for member in members).values())
-    boxes = len({numbers.get(member, -1) for member in members})
-    shape = f"{boxes}x{sizes.pop()}" if len(sizes) == 1 else ""
+    sizes = Counter(numbers.get(member, -1) for member in members).values()
+    shape = f"{len(sizes)}x{max(sizes)}" if len(set(sizes)) == 1 else ""
     kinds = {collective.value, "*"} if collective in _BY_RINGS else {collective.value}
     return [
         usual

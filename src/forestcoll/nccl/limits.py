@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.algorithms.baseline import baselines_named
-from forestcoll.algorithms.method import DoesNotApplyError
-from forestcoll.algorithms.method import Problem as MethodProblem
+from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
@@ -86,7 +85,7 @@ def _inside_box(network: Topology, demand: NodeDemand) -> tuple[Topology, NodeDe
 def bound_by(name: str, network: Topology, demand: NodeDemand, progress: Progress = SILENT) -> Fraction | None:
     """Return what an algorithm cannot exceed, in the unit of the topology; None where it has no meaning."""
     if name == RINGS:
-        rings = ring_bound(network, demand, Fraction(10**30))
+        rings = ring_bound(network, demand)
         return None if rings is None else rings.algbw
     if name == TREES:
         return reached_by(TREES, network, demand)
@@ -100,8 +99,7 @@ def reached_by(name: str, network: Topology, demand: NodeDemand) -> Fraction | N
         return bound_by(RINGS, network, demand)
     if name == NVLS:
         able = _with_nvls(network, demand)
-        forms = ("nvls", "nvls-tree") if able is not None else ()
-        return next(filter(None, (_algorithm(each, able or network, demand) for each in forms)), None)
+        return None if able is None else _algorithm("nvls", able, demand) or _algorithm("nvls-tree", able, demand)
     return _algorithm("nccl-tree", network, demand) if name == TREES else None
 
 
@@ -118,7 +116,7 @@ def _with_nvls(network: Topology, demand: NodeDemand) -> Topology | None:
 
 def _algorithm(name: str, network: Topology, demand: NodeDemand) -> Fraction | None:
     try:
-        (found,) = (each.result(MethodProblem(network, demand)) for each in baselines_named((name,)))
+        found = baselines_named((name,))[0].result(Problem(network, demand))
     except DoesNotApplyError:
         return None
     return found.schedule.algbw if found.algbw is None else found.algbw

@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forestcoll.base.errors import plural, shown
-from forestcoll.topology.importers.hosts.link_speeds import PCIE_WORDS, in_words_of_nccl, pcie_rate, pcie_speed
+from forestcoll.topology.importers.hosts.link_speeds import (
+    LEAST_MBPS,
+    MBPS_PER_GBPS,
+    MOST_MBPS,
+    PCIE_WORDS,
+    in_words_of_nccl,
+    pcie_rate,
+    pcie_speed,
+)
 from forestcoll.topology.importers.hosts.nccl_elements import system_elements
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element
@@ -28,12 +36,13 @@ _OF_JOBS = {
     "plane": "which 2.32 refuses unless it is its own",
     "host_hash": "that of one host",
 }
-_SLOW, _MOST_MBPS = 6, 3_200_000
+_SLOW = 6
+"""GB/s."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that NCCL takes in another way than a reader of the file.
+    """Something that NCCL reads in another way than a person.
 
     Attributes:
         line: the line of the file where it is first.
@@ -82,27 +91,27 @@ def _slot(pci: Element) -> Iterator[tuple[int, str]]:
     if speed and not speed.startswith(PCIE_WORDS):
         known = in_words_of_nccl(speed)
         fix = "" if known == speed else f"; write {shown(known)}"
-        yield pci.line, f"link_speed {shown(speed)} is unknown to NCCL and counts as 8 GT/s without a word{fix}"
+        yield pci.line, f"link_speed {shown(speed)} is unknown to NCCL and counts as 8 GT/s without a warning{fix}"
     if width == "0":
         yield pci.line, "link_width 0 counts as 16 lanes"
-    lanes = int(width) if width.isdecimal() and len(width) < 4 else 0
-    carries = float(pcie_speed(pcie_rate(speed, "nccl"), lanes, "nccl"))
+    lanes = pci.number("link_width")
+    carries = pcie_speed(pcie_rate(speed, "nccl"), lanes, "nccl")
     if carries < _SLOW:
         slot = f"a slot of {speed or '8 GT/s'} with {plural(lanes, 'lane')}"
-        yield pci.line, f"{slot} carries {carries:.3g} GB/s for NCCL"
+        yield pci.line, f"{slot} carries {float(carries):.3g} GB/s for NCCL"
     gpus = [each.get("dev") for each in pci.children if each.tag == "gpu"]
     if len(gpus) > 1:
         yield pci.line, f"{len(gpus)} <gpu> in one <pci> are as many ranks on one GPU; in a file for jobs, keep one"
 
 
 def _net(net: Element) -> Iterator[tuple[int, str]]:
-    name, speed = net.get("name") or "?", net.get("speed")
+    name, speed = net.get("name") or "?", net.number("speed")
     if "dev" not in net.attributes:
         yield net.line, f"<net> {name} has no dev; NCCL leaves it out, or finds no path to it"
-    if not speed.lstrip("-").isdecimal() or int(speed) <= 0:
-        yield net.line, f"<net> {name} states no speed and counts as 10,000 Mb/s"
-    elif int(speed) > _MOST_MBPS:
-        yield net.line, f"<net> {name} has speed {speed}, which counts as {int(speed) / 8000:g} GB/s; write Mb/s"
+    if not speed:
+        yield net.line, f"<net> {name} states no speed and counts as {LEAST_MBPS:,} Mb/s"
+    elif speed > MOST_MBPS:
+        yield net.line, f"<net> {name} has speed {speed}, which counts as {speed / MBPS_PER_GBPS:g} GB/s; write Mb/s"
     if net.get("gdr") == "0":
         yield net.line, f"<net> {name} has gdr 0: data passes through the memory of the CPU (no GPUDirect RDMA)"
 
@@ -135,8 +144,7 @@ def _nvlinks(gpu: Element) -> Counter[str]:
     found: Counter[str] = Counter()
     for entry in (each for each in gpu.children if each.tag == "nvlink"):
         to_gpu = entry.get("tclass").lower().startswith("0x03")
-        text = entry.get("count", "1")
-        found[entry.get("target").lower() if to_gpu else ""] += int(text) if text.isdecimal() else 0
+        found[entry.get("target").lower() if to_gpu else ""] += entry.number("count", 1)
     return found
 
 

@@ -20,11 +20,11 @@ from forestcoll.nccl.graph.hosts import gbps, gpus_of, in_boxes
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import BoxKind, kinds_of_boxes
 from forestcoll.topology.importers.hosts.host import FABRIC, KeptHost, kept_hosts
-from forestcoll.topology.importers.hosts.link_speeds import capability_of, nvlink_speed
+from forestcoll.topology.importers.hosts.link_speeds import MBPS_PER_GBPS, capability_of, nvlink_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
-_MBPS, _A100 = 8000, 80
+_A100 = 80
 _PCIE = ((90, "32.0 GT/s PCIe"), (80, "16.0 GT/s PCIe"), (0, "8.0 GT/s PCIe"))
 """The least compute capability, times 10, and the speed of the slots of its machines, in exactly NCCL's words."""
 
@@ -97,35 +97,32 @@ class _Kept:
         return self._changed(read_elements(Source(self.name, self.text, self.name)))
 
     def _changed(self, element: Element) -> Element:
-        children = []
-        for each in element.children:
-            if each.tag == "nic":
-                each = self._card(each)  # noqa: PLW2901 (the changed one)
-                if not each.children:
-                    continue
-            elif each.tag == "gpu":
-                number = self.by_bus.get(element.get("busid").lower())
-                if number is None:
-                    continue
-                each = replace(each, children=list(self._links(each, number)))  # noqa: PLW2901 (the changed one)
-            elif each.tag in {"cpu", "pci"}:
-                had = each.children
-                each = self._changed(each)  # noqa: PLW2901 (the changed one)
-                if had and not each.children:
-                    continue
-            children.append(each)
-        return replace(element, children=children)
+        children = (self._left(element, each) for each in element.children)
+        return replace(element, children=[each for each in children if each is not None])
+
+    def _left(self, parent: Element, child: Element) -> Element | None:
+        """Return a child as the network has left it; None if nothing of it is left."""
+        if child.tag == "nic":
+            card = self._card(child)
+            return card if card.children else None
+        if child.tag == "gpu":
+            number = self.by_bus.get(parent.get("busid").lower())
+            return None if number is None else replace(child, children=list(self._links(child, number)))
+        if child.tag in {"cpu", "pci"}:
+            changed = self._changed(child)
+            return changed if changed.children or not child.children else None
+        return child
 
     def _card(self, card: Element) -> Element:
         """Return the ports of a card that are left, each with its share of what the network gives the card."""
         left = [net for net in card.children if net.get("dev") not in self.used or net.get("dev") in self.nics]
-        before = sum(_mbps(net) for net in card.children)
+        before = sum(net.number("speed") for net in card.children)
         changed = []
         for net in left:
             number = self.nics.get(net.get("dev"))
             now = None if number is None else self._speed(number)
             same = now is None or before <= 0 or now == before
-            speed = net.get("speed") if same else str(floor(_mbps(net) * Fraction(now or 0) / before))
+            speed = net.get("speed") if same else str(floor(net.number("speed") * Fraction(now or 0) / before))
             changed.append(replace(net, attributes={**net.attributes, "speed": speed}))
         return replace(card, children=changed)
 
@@ -133,7 +130,7 @@ class _Kept:
         """Return the Mb/s from a NIC to the fabric."""
         fabric = self.topology.find(FABRIC)
         found = None if fabric is None else self.topology.bandwidths.get((number, fabric))
-        return None if found is None else found * gbps(self.topology) * _MBPS
+        return None if found is None else found * gbps(self.topology) * MBPS_PER_GBPS
 
     def _links(self, gpu: Element, number: int) -> Iterator[Element]:
         """Yield the entries of a GPU, with as many NVLinks to each device as the network has left."""
@@ -146,13 +143,13 @@ class _Kept:
                 continue
             bandwidth = sum((self.topology.bandwidths.get((number, end), Fraction(0)) for end in ends), Fraction(0))
             remaining = left.setdefault(ends[0], floor(bandwidth / self.nvlink))
-            count = min(int(entry.get("count", "1")), remaining)
+            count = min(entry.number("count", 1), remaining)
             left[ends[0]] -= count
             if count:
                 yield replace(entry, attributes={**entry.attributes, "count": str(count)})
 
     def _ends(self, entry: Element) -> list[int] | None:
-        """Return the nodes that an entry leads to; an empty list for a CPU, None for a GPU that is gone."""
+        """Return the nodes that an entry leads to; an empty list for a CPU, None for a GPU that has failed."""
         tclass = entry.get("tclass").lower()
         if tclass.startswith("0x068001") or not tclass.startswith(("0x0680", "0x03")):
             return []
@@ -160,12 +157,6 @@ class _Kept:
             return self.switches or None
         number = self.by_bus.get(entry.get("target").lower())
         return None if number is None else [number]
-
-
-def _mbps(net: Element) -> int:
-    """Return the speed of a port as its file says; 0 for none."""
-    text = net.get("speed").strip()
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 class _Built:
@@ -221,7 +212,7 @@ class _Built:
         if not ports:
             return below[0]
         for number, bandwidth in ports:
-            attributes = {"name": f"mlx5_{number}", "dev": str(number), "speed": str(floor(bandwidth * _MBPS))}
+            attributes = {"name": f"mlx5_{number}", "dev": str(number), "speed": str(floor(bandwidth * MBPS_PER_GBPS))}
             net = Element("net", {**attributes, "port": "1", "maxconn": "131072", "gdr": "1"}, 0)
             below.append(self._pci(f"0001:{number + 1:02x}:00.0", _NIC, Element("nic", {}, 0, [net])))
         return self._pci(f"0002:{gpus[0] - self.box[0] + 1:02x}:00.0", _SWITCH, *below)

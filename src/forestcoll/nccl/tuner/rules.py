@@ -13,6 +13,7 @@ from forestcoll.base.display import Displayed
 from forestcoll.base.units import size_name
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.choice.table import Table
+from forestcoll.nccl.results import COLLECTIVES
 
 Setting: TypeAlias = tuple[str, str]
 """An algorithm and a protocol, as NCCL prints them."""
@@ -29,13 +30,7 @@ NAMES = {
 }
 """NCCL's names of collectives."""
 
-_PROGRAMS = {
-    Collective.BROADCAST: "broadcast_perf",
-    Collective.REDUCE: "reduce_perf",
-    Collective.ALLGATHER: "all_gather_perf",
-    Collective.REDUCE_SCATTER: "reduce_scatter_perf",
-    Collective.ALLREDUCE: "all_reduce_perf",
-}
+_PROGRAMS = {collective: program for program, collective in COLLECTIVES.items()}
 
 _LARGEST = 2**64 - 1
 

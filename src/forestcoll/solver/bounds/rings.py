@@ -32,7 +32,7 @@ class RingBound:
     """What no schedule of rings exceeds.
 
     Attributes:
-        algbw: the bound, in the unit of the topology; never above the bound of all schedules.
+        algbw: the bound, in the unit of the topology; never above the bound of all schedules, if that is given.
         cut: the set of nodes that each ring leaves, node numbers in rising order.
     """
 
@@ -40,7 +40,7 @@ class RingBound:
     cut: tuple[int, ...]
 
 
-def ring_bound(topology: Topology, demand: NodeDemand, of_all: Fraction) -> RingBound | None:
+def ring_bound(topology: Topology, demand: NodeDemand, of_all: Fraction | None = None) -> RingBound | None:
     """Return the bound of rings over all ranks; None if there are no rings.
 
     There are none for a collective with a root or an all-to-all, for shards of different sizes, and where ranks do not
@@ -49,7 +49,7 @@ def ring_bound(topology: Topology, demand: NodeDemand, of_all: Fraction) -> Ring
     Args:
         topology: the network.
         demand: the collective and its ranks.
-        of_all: the bound of all schedules, which rings do not exceed either.
+        of_all: the bound of all schedules, which rings do not exceed either; None if it is not known.
 
     Example:
         >>> from forestcoll import load_topology
@@ -71,4 +71,4 @@ def ring_bound(topology: Topology, demand: NodeDemand, of_all: Fraction) -> Ring
     rings = CutProof(cut).exit_bandwidth(bare) * Fraction(len(members), len(members) - 1)
     if demand.collective is Collective.ALLREDUCE:
         rings /= 2
-    return RingBound(min(rings, of_all), cut)
+    return RingBound(rings if of_all is None else min(rings, of_all), cut)

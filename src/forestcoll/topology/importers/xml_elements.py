@@ -37,6 +37,11 @@ class Element:
         """Return an attribute."""
         return self.attributes.get(name, default)
 
+    def number(self, name: str, default: int = 0) -> int:
+        """Return an attribute that is a whole number of up to 18 digits, or `default` if it is none."""
+        text = self.get(name).strip()
+        return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else default
+
     def all(self, *tags: str) -> Iterator["Element"]:
         """Yield this element and those below it, in the order of the file; only those with these tags, if any."""
         stack = [self]

@@ -30,6 +30,12 @@ _PCIE_LANE = {"2.5": 15, "5": 30, "8": 60, "16": 120, "32": 240, "64": 480}
 _DEFAULT_RATE = "8"
 """The GT/s that NCCL takes where the speed of a slot is unknown."""
 
+MBPS_PER_GBPS = 8000
+"""Files state the speed of a NIC in Mb/s."""
+
+LEAST_MBPS, MOST_MBPS = 10_000, 3_200_000
+"""What NCCL takes for a NIC that states no speed, and the greatest speed that is plausible."""
+
 
 def nvlink_speed(capability: int, speeds: str) -> Fraction | None:
     """Return what one NVLink of a GPU carries; None if GPUs of this kind have none.

@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import plural
 from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
-from forestcoll.topology.importers.hosts.link_speeds import cpu_link_speed, pcie_rate, pcie_speed
+from forestcoll.topology.importers.hosts.link_speeds import (
+    LEAST_MBPS,
+    MBPS_PER_GBPS,
+    MOST_MBPS,
+    cpu_link_speed,
+    pcie_rate,
+    pcie_speed,
+)
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
 from forestcoll.topology.importers.notes import Notes, listed
 
 if TYPE_CHECKING:
     from forestcoll.topology.importers.hosts.nccl_xml import NcclXml
 
-_LEAST_MBPS = 10_000
-"""What NCCL takes for a NIC that states no speed, in Mb/s."""
-_IMPLAUSIBLE_MBPS = 3_200_000
-_MBPS_PER_GBPS = 8000
 C2C_PER_GBPS = 1000
 """NVLink-C2C is stated in thousandths of GB/s."""
 
@@ -167,11 +170,9 @@ class PcieTree:
 
     @staticmethod
     def _cpu_link(cpu: Slot) -> Fraction:
-        numbers = [
-            int(text) if (text := cpu.element.get(name)).isdecimal() and len(text) < 9 else 0
-            for name in ("familyid", "modelid")
-        ]
-        return cpu_link_speed(cpu.element.get("arch"), cpu.element.get("vendor"), *numbers)
+        found = cpu.element
+        numbers = found.number("familyid"), found.number("modelid")
+        return cpu_link_speed(found.get("arch"), found.get("vendor"), *numbers)
 
     def cpu_of(self, slot: Slot) -> str:
         """Return the name of the CPU above a slot."""
@@ -224,13 +225,14 @@ class PcieTree:
             return self.options.nic
         speeds = []
         for net in card.nets:
-            speed = net.speed if net.speed > 0 else _LEAST_MBPS
+            speed = net.speed if net.speed > 0 else LEAST_MBPS
             if net.speed <= 0:
-                self.notes.assume(f"{self.where}: {net.name} states no speed; it has 10,000 Mb/s, as NCCL assumes")
-            if speed > _IMPLAUSIBLE_MBPS:
+                what = f"states no speed; it has {LEAST_MBPS:,} Mb/s, as NCCL assumes"
+                self.notes.assume(f"{self.where}: {net.name} {what}")
+            if speed > MOST_MBPS:
                 self.notes.assume(
                     f"{self.where}: {net.name} has speed {speed} Mb/s as the file says, which is implausible; "
                     "give the right one by --nic"
                 )
-            speeds.append(Fraction(speed, _MBPS_PER_GBPS))
+            speeds.append(Fraction(speed, MBPS_PER_GBPS))
         return sum(speeds, Fraction(0))
