@@ -1,8 +1,8 @@
 """Asks a released libnccl, on a CPU and without a driver, what it makes of topology and graph files.
 
 One process asks one library, because NCCL reads its environment once: `python libnccl.py LIBRARY < questions.json`.
-A question is `{"topology": XML, "hosts": 1 or more, "graph": XML or null, "chains": true for chains, else rings}`. An
-answer is `{"speed", "orders", "nics", "dump"}` or `{"error"}`.
+A question is `{"topology": XML, "hosts": 1 or more, "graph": XML or null, "chains": true for chains, else rings}`; GPUs
+of the topology file have a `rank`. An answer is `{"speed", "orders", "nics", "dump"}` or `{"error"}`.
 """
 
 import ctypes
@@ -12,7 +12,6 @@ import re
 import struct
 import sys
 import tempfile
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ class Judge(Library):
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the rings that are searched, or those of a graph file, and what is dumped of them."""
         gpus, is_one_of_several = len(re.findall("<gpu ", question["topology"])), question["hosts"] > 1
-        system = self.system(self._numbered(question["topology"]), is_one_of_several=is_one_of_several)
+        system = self.system(question["topology"], is_one_of_several=is_one_of_several)
         os.environ.pop("NCCL_GRAPH_FILE", None)
         if question["graph"]:
             (self.folder / "graph.xml").write_text(question["graph"])
@@ -66,14 +65,6 @@ class Judge(Library):
             "nics": [nics[place : place + 2] for place in range(0, len(nics), 2)],
             "dump": dump.read_text(),
         }
-
-    def _numbered(self, topology: str) -> str:
-        """Return a topology file with the attributes that a job adds itself."""
-        ranks, rails = count(), count()
-        text = re.sub("<gpu ", lambda _: f'<gpu rank="{next(ranks)}" ', topology)
-        return (
-            re.sub("<net ", lambda _: f'<net rail="{next(rails)}" plane="0" ', text) if self.number >= 23200 else text
-        )
 
 
 def main() -> None:

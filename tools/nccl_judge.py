@@ -23,6 +23,8 @@ from typing import Any, cast
 from forestcoll import Topology, load_topology
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import as_float
+from forestcoll.nccl.choice.host import numbered
+from forestcoll.nccl.choice.stored import VERSIONS
 from forestcoll.nccl.graph.channels import Channels
 from forestcoll.nccl.graph.file import Graph, read_graphs
 from forestcoll.nccl.graph.hosts import HostGraph, host_graphs
@@ -33,7 +35,6 @@ from forestcoll.topology.importers.source import Source
 
 CACHE = Path.home() / ".cache" / "forestcoll" / "nccl"
 LIBRARY = "nvidia/nccl/lib/libnccl.so.2"
-VERSIONS = ("2.28.9", "2.30.7", "2.32.3")
 NVLINK = {"hgx-a100-4": 25, "dgx-1": 25}
 SWITCHED = ("dgx-2", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200")
 WITH_NICS = ("dgx-1", "dgx-2", "hgx-a100-4", "dgx-a100", "dgx-h100", "dgx-b200", "aws-p5", "gb200-nvl72")
@@ -176,10 +177,10 @@ def asked(found: list[Case], path: Path) -> list[list[dict[str, Any]]]:
 
 
 def answers(questions: list[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
-    """Return the answers of a library; `libnccl.py` has the form of both."""
+    """Return the answers of a library in the form of `libnccl.py`; topology files get the numbers of a job."""
     command = [sys.executable, str(Path(__file__).with_name("libnccl.py")), str(path)]
     with TemporaryDirectory() as folder:
-        text = json.dumps(questions)
+        text = json.dumps([each | {"topology": numbered(each["topology"])} for each in questions])
         run = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=folder)
     found: list[dict[str, Any]] = json.loads(run.stdout)
     return found

@@ -12,23 +12,15 @@ from forestcoll.topology.importers.source import Source
 pytestmark = pytest.mark.nccl
 
 
-@pytest.fixture(params=nccl_judge.VERSIONS)
-def library(request: pytest.FixtureRequest) -> Path:
-    found: Path = nccl_judge.CACHE / str(request.param) / nccl_judge.LIBRARY
-    if not found.is_file():
-        pytest.skip(f"{found} is missing; `make nccl` downloads it")
-    return found
-
-
-def test_nccl_reads_our_files_as_they_are_meant_and_finds_no_faster_rings(library: Path) -> None:
+def test_nccl_reads_our_files_as_they_are_meant_and_finds_no_faster_rings(real_nccl: Path) -> None:
     found = list(nccl_judge.cases())
     assert len(found) >= 40
     assert sum(each.chains is not None for each in found) >= 5
-    for each, said in zip(found, nccl_judge.asked(found, library), strict=True):
+    for each, said in zip(found, nccl_judge.asked(found, real_nccl), strict=True):
         assert nccl_judge.fault(each, said) is None, each
 
 
-def test_nccl_knows_exactly_the_words_for_speeds_that_the_lint_knows(library: Path) -> None:
+def test_nccl_knows_exactly_the_words_for_speeds_that_the_lint_knows(real_nccl: Path) -> None:
     words = [*PCIE_WORDS, "2.5 GT/s PCIe", "16 GT/s PCIe", "16.0 GT/s", "5.0 GT/s", "64 GT/s", "Unknown", " 16 GT/s"]
     questions = []
     for each in words:
@@ -41,7 +33,7 @@ def test_nccl_knows_exactly_the_words_for_speeds_that_the_lint_knows(library: Pa
         cpu = '<cpu numaid="0" affinity="ff" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="85">'
         text = f'<system version="1">{cpu}{bridge}{slots}</pci></cpu></system>'
         questions.append({"topology": text, "hosts": 1, "graph": None, "chains": False})
-    for each, answer, question in zip(words, nccl_judge.answers(questions, library), questions, strict=True):
+    for each, answer, question in zip(words, nccl_judge.answers(questions, real_nccl), questions, strict=True):
         assert nccl_judge.total(answer) == pcie_speed(pcie_rate(each, "nccl"), 16, "nccl"), each
         said = any("link_speed" in finding.text for finding in lint(Source("t", str(question["topology"]), "t")))
         assert said == (pcie_rate(each, "nccl") is None), each

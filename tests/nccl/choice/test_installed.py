@@ -6,22 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import nccl_judge
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice.host import HostFiles, host_files
 from forestcoll.nccl.choice.installed import ask, installed
-from forestcoll.nccl.choice.stored import VERSIONS, stored
+from forestcoll.nccl.choice.stored import stored
 from refusal import refusal
 
 HOST, HOSTS = host_files(problem_of("dgx-h100:boxes=2", "allgather"))
-
-
-@pytest.fixture(params=VERSIONS)
-def real(request: pytest.FixtureRequest) -> Path:
-    found: Path = nccl_judge.CACHE / str(request.param) / nccl_judge.LIBRARY
-    if not found.is_file():
-        pytest.skip(f"{found} is missing; `make nccl` downloads it")
-    return found
 
 
 def built(folder: Path, code: str) -> Path:
@@ -37,9 +28,9 @@ def built(folder: Path, code: str) -> Path:
 
 @pytest.mark.nccl
 @pytest.mark.parametrize("spec", ["dgx-h100:boxes=4,nvls=true", "dgx-a100:boxes=1", "dgx-1:boxes=2", "dgx-b200"])
-def test_stored_tables_are_those_of_the_library(real: Path, spec: str) -> None:
+def test_stored_tables_are_those_of_the_library(real_nccl: Path, spec: str) -> None:
     host, hosts = host_files(problem_of(spec, "allgather"))
-    asked = ask(real, host, hosts)
+    asked = ask(real_nccl, host, hosts)
     kept = stored(host, hosts, asked.version)
     assert kept is not None
     assert (kept.channels, list(kept.entries)) == (asked.channels, list(asked.entries))
@@ -50,12 +41,12 @@ def test_stored_tables_are_those_of_the_library(real: Path, spec: str) -> None:
 
 
 @pytest.mark.nccl
-def test_hosts_that_differ_use_as_many_channels_as_the_worst(real: Path) -> None:
+def test_hosts_that_differ_use_as_many_channels_as_the_worst(real_nccl: Path) -> None:
     network = problem_of("dgx-h100:boxes=4", "allgather").topology.without("b0/gpu0--ib")
     host, hosts = host_files(problem_of(network, "allgather"))
-    hurt = ask(real, HostFiles(host.texts[:1], nvls=False), hosts)
+    hurt = ask(real_nccl, HostFiles(host.texts[:1], nvls=False), hosts)
     assert (len(host.texts), hurt.channels) == (2, 14)
-    assert ask(real, host, hosts).channels == 14
+    assert ask(real_nccl, host, hosts).channels == 14
 
 
 def test_a_library_of_another_version_is_refused(tmp_path: Path) -> None:

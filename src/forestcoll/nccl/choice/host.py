@@ -59,15 +59,15 @@ def host_files(problem: Problem) -> tuple[HostFiles, int]:
     if len({len(box) for box in problem.boxes.members}) > 1:
         raise DoesNotApplyError("hosts have different numbers of GPUs, and NCCL's table of such a job is not known")
     try:
-        texts = [_numbered(text) for text in texts_of(topology).values()]
+        texts = [numbered(text) for text in texts_of(topology).values()]
     except InputError as error:
         raise DoesNotApplyError(f"the network {str(error).removeprefix(f'{topology.name}: ')}") from None
     nvls = any(topology.nodes[switch].multicast for switch in topology.able_switches)
     return HostFiles(tuple(dict.fromkeys(texts)), nvls), len(problem.boxes.members)
 
 
-def _numbered(text: str) -> str:
-    """Return a file with the numbers of a job: GPUs have ranks in the order of their numbers."""
+def numbered(text: str) -> str:
+    """Return a topology file with the numbers of a job: GPUs have ranks in the order of their numbers."""
     devices = [int(each) for each in _GPU.findall(text)]
     ranks, rails = map(sorted(devices).index, devices), count()
     text = _GPU.sub(lambda found: f'{found[0]} rank="{next(ranks)}"', text)
