@@ -253,8 +253,7 @@ def judge_busbw(
         raise InputError(f"busbw is {shown(busbw)}; expected GB/s, a number greater than 0")
     network, members = _network_and_ranks(topology, ranks)
     log = Log(f"busbw {float(value):g} GB/s", (LogTest(0, None, None, 0, 0, repeated=False, rows=()),), ())
-    comparer = _Comparer(network, members, log, kind, progress)
-    return LogComparison(network, log, (comparer.judged(value),))
+    return LogComparison(network, log, (_Comparer(network, members, log, None, progress).judged(kind, value),))
 
 
 def _network_and_ranks(topology: TopologyLike, ranks: RanksLike | None) -> tuple[Topology, tuple[int, ...] | None]:
@@ -309,27 +308,24 @@ class _Comparer:
             return TestComparison(test, collective, why, remarks=test.remarks)
         self._check_ranks(test)
         demand = NodeDemand(collective, self._root(test, collective), None, self._ranks)
-        found = self._judged(TestComparison(test, collective, "", demand, gbps=self._gbps))
+        found = self._judged(test, demand)
         return replace(found, remarks=(*test.remarks, *found.remarks, *self._remarks(test, collective)))
 
-    def judged(self, busbw: Fraction) -> TestComparison:
-        """Return a busbw next to the bound of the collective that was asked for."""
-        collective = self._requested or Collective.ALLREDUCE
+    def judged(self, collective: Collective, busbw: Fraction) -> TestComparison:
+        """Return the busbw of a collective next to its bound."""
         root = self._members[0] if collective.has_root else None
-        demand = NodeDemand(collective, root, None, self._ranks)
         figure = busbw / busbw_factor(collective, len(self._members))
-        test = self._log.tests[0]
-        return self._judged(TestComparison(test, collective, "", demand, gbps=self._gbps, figure=figure))
+        return self._judged(self._log.tests[0], NodeDemand(collective, root, None, self._ranks), figure)
 
-    def _judged(self, asked: TestComparison) -> TestComparison:
-        demand = asked.demand or NodeDemand()
+    def _judged(self, test: LogTest, demand: NodeDemand, figure: Fraction | None = None) -> TestComparison:
+        asked = TestComparison(test, demand.collective, "", gbps=self._gbps, figure=figure)
         bound = self._bound(demand)
         if bound is None:
-            why = "the linear program of the all-to-all is too large"
-            return replace(asked, reason=why, demand=None)
+            return replace(asked, reason="the linear program of the all-to-all is too large")
         rings = ring_bound(self.network, demand, bound.algbw)
         found = replace(
             asked,
+            demand=demand,
             bound=bound,
             rings=rings,
             limiting=_limiting(self.network, bound.proof.inside) if isinstance(bound.proof, CutProof) else (),
@@ -400,14 +396,15 @@ class _Comparer:
     def _bound(self, demand: NodeDemand) -> Bound | None:
         if demand not in self._bounds:
             self._progress.begin(f"finding the bound of {demand.collective.with_article}")
-            exchange = demand.collective is Collective.ALL_TO_ALL
-            bound = self._all_to_all() if exchange else OptimumProblem.of(self.network, demand, self._progress).bound
-            self._bounds[demand] = bound
+            if demand.collective is Collective.ALL_TO_ALL:
+                self._bounds[demand] = self._all_to_all(demand)
+            else:
+                self._bounds[demand] = OptimumProblem.of(self.network, demand, self._progress).bound
         return self._bounds[demand]
 
-    def _all_to_all(self) -> Bound | None:
+    def _all_to_all(self, demand: NodeDemand) -> Bound | None:
         try:
-            return flow_search(self.network, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress).bound
+            return flow_search(self.network, demand, self._progress).bound
         except InputError:  # too large
             return None
 
