@@ -23,7 +23,7 @@ from forestcoll.nccl.graph.file import (
     looks_like_graphs,
     read_graphs,
 )
-from forestcoll.nccl.graph.hosts import HostGraph, devices_of, gbps, in_boxes, kinds_of_paths, share_of
+from forestcoll.nccl.graph.hosts import HostGraph, devices_of, gbps, in_boxes, in_pairs, kinds_of_paths, share_of
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import Phase, Tree, TreeSchedule
 from forestcoll.topology.graph.boxes import box_name
@@ -103,7 +103,7 @@ def _graphs(problem: Problem, equal: Sequence[_Ring], carried: Fraction) -> list
     """Return the files of hosts for rings that carry equal parts; `carried` is what each does."""
     boxes, name = problem.boxes.members, problem.topology.name
     rings = Channels(tuple(ring.order for ring in equal), carried, None, is_proven=False)
-    passed = _in_pairs([_passages(problem, ring) for ring in equal])
+    passed = in_pairs((_passages(problem, ring) for ring in equal), _is_opposite)
     by_box = [tuple(each[place] for each in passed) for place in range(len(boxes))]
     swapped = tuple(by_box[0][place ^ 1] for place in range(len(passed) // 2 * 2))
     crosses = len(set(by_box)) > 1 and by_box == [swapped if place % 2 else by_box[0] for place in range(len(boxes))]
@@ -122,17 +122,10 @@ def _graphs(problem: Problem, equal: Sequence[_Ring], carried: Fraction) -> list
     return found
 
 
-def _in_pairs(passed: list[tuple[Channel, ...]]) -> list[tuple[Channel, ...]]:
-    """Return channels so that those follow each other that pass the first host in opposite directions."""
-    left, ordered = list(passed), list[tuple[Channel, ...]]()
-    while left:
-        ordered.append(left.pop(0))
-        one = ordered[-1][0]
-        other = next((each for each in left if (each[0].entry, each[0].leaving) == (one.leaving, one.entry)), None)
-        if other is not None and one.entry != one.leaving:
-            left.remove(other)
-            ordered.append(other)
-    return ordered
+def _is_opposite(one: tuple[Channel, ...], other: tuple[Channel, ...]) -> bool:
+    """Return whether two channels pass the first host in opposite directions."""
+    first, second = one[0], other[0]
+    return first.entry != first.leaving and (first.entry, first.leaving) == (second.leaving, second.entry)
 
 
 def _passages(problem: Problem, ring: _Ring) -> tuple[Channel, ...]:

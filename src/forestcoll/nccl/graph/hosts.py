@@ -11,11 +11,11 @@ vendors publish, so the speed of a channel that stays in its host is converted.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
@@ -42,6 +42,8 @@ _NO_GAIN = "a switch joins the GPUs, where NCCL finds rings as good by itself, a
 
 COPIES = 2
 """How many channels NCCL makes of one of a file."""
+
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -256,24 +258,26 @@ def _ends(problem: Problem, box: Sequence[int], channels: Channels) -> list[tupl
     The ports of a NIC are used in turn.
     """
     numbers = port_numbers(problem, nics_of(problem, box))
-    left = list(channels.orders)
-    ordered: list[tuple[int, ...]] = []
-    while left:
-        order = left.pop(0)
-        ordered.append(order)
-        other = next((each for each in left if (each[:2], each[-2:]) == (order[:-3:-1], order[1::-1])), None)
-        if other is not None:
-            left.remove(other)
-            ordered.append(other)
     used = Counter[tuple[int, int]]()
     found = []
-    for order in ordered:
+    for order in in_pairs(channels.orders, lambda one, other: (other[:2], other[-2:]) == (one[:-3:-1], one[1::-1])):
         ends = []
         for way, nic in enumerate((order[0], order[-1])):
             ends.append(numbers[nic][used[nic, way] % len(numbers[nic])])
             used[nic, way] += 1
         found.append((ends[0], order[1:-1], ends[1]))
     return found
+
+
+def in_pairs(items: Iterable[_Item], is_opposite: Callable[[_Item, _Item], bool]) -> list[_Item]:
+    """Return items in an order in which each is followed by an opposite one, where there is one left."""
+    left, ordered = list(items), list[_Item]()
+    while left:
+        ordered.append(left.pop(0))
+        place = next((place for place, each in enumerate(left) if is_opposite(ordered[-1], each)), None)
+        if place is not None:
+            ordered.append(left.pop(place))
+    return ordered
 
 
 def _is_paired(channels: Sequence[Channel]) -> bool:
