@@ -42,7 +42,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
         "tutorials/choosing-a-network": 3,
         "tutorials/first-optimum": 5,
         "how-to/a-link-failed": 2,
-        "how-to/a-nic-died": 3,
+        "how-to/a-nic-failed": 3,
         "how-to/order-of-hosts": 1,
         "how-to/which-nccl-algo": 2,
         "how-to/check-a-schedule": 1,

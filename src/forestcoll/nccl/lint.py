@@ -1,4 +1,4 @@
-"""What NCCL makes of a topology file, where that is not what the file seems to say (`forestcoll import --lint`).
+"""What NCCL reads in a topology file, where it differs from what a person reads (`forestcoll import --lint`).
 
 The facts are those of NCCL 2.27 to 2.32 (`src/graph/xml.cc`, `topo.cc`), tried with the released libraries.
 """

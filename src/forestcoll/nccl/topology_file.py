@@ -1,4 +1,4 @@
-"""Topology files of NCCL (`NCCL_TOPO_FILE`) for the hosts of a network: what NCCL is to believe of a host.
+"""Topology files of NCCL (`NCCL_TOPO_FILE`) for the hosts of a network: the host that NCCL sees.
 
 Hosts that were imported from NCCL's own dump keep its elements; what the network has lost is taken out of them: GPUs,
 NVLinks and ports of NICs, and a slower port states its speed. Other hosts must be NVIDIA machines of builders. Their

@@ -1,7 +1,7 @@
 """Causes of a low bandwidth: changes of the network and settings of NCCL under which a measured figure would be normal.
 
 Tried are failures of one and of two links or NICs, of a rail and of a switch of the fabric, links that have lost a part
-of their width, one NIC in use, no GPUDirect RDMA, no NVLS, and an order of the hosts that goes to and fro between the
+of their width, one NIC in use, no GPUDirect RDMA, no NVLS, and an order of the hosts that alternates between the
 switches of the fabric. After each, the algorithm of NCCL that fits the figure has another limit, and its usual share of
 the limit is what a machine with this fault reaches. Symmetric changes are tried once, as in `failures`.
 """
@@ -137,8 +137,8 @@ class _Search:
             yield from self._order()
 
     def _order(self) -> Iterator[Cause]:
-        """Yield an order of the hosts that goes to and fro between the switches to which they are connected."""
-        mixed = _to_and_fro(self._network)
+        """Yield an order of the hosts that alternates between the switches to which they are connected."""
+        mixed = _alternating(self._network)
         usual, bad = (None if each is None else ring_algbw(each, self._demand) for each in (self._network, mixed))
         if usual is not None and bad is not None and bad < usual:
             suspect = _Suspect("the order of the hosts", f"{_DEBUG},GRAPH; explain --measured LOG", Change(""))
@@ -218,8 +218,8 @@ def _narrow(network: Topology) -> Iterator[_Suspect]:
         yield _Suspect("NCCL_NET_GDR_LEVEL=LOC", f"{_DEBUG},NET | grep GDRDMA", change)
 
 
-def _to_and_fro(network: Topology) -> Topology | None:
-    """Return the network with boxes in an order in which neighbours hang on other switches; None if all share one."""
+def _alternating(network: Topology) -> Topology | None:
+    """Return the network with boxes in an order in which neighbours have different switches; None if all share one."""
     inside = box_numbers(network)
     switches: dict[int, set[int]] = {box: set() for box in inside.values()}
     for link in network.links:

@@ -11,7 +11,7 @@ leaves. Without NICs, the box is alone. Source: NCCL 2.30, `src/graph/search.cc`
 `ncclTopoGetChannelFromXml`) and `src/include/graph.h` (`NCCL_TOPO_PATTERN_...`).
 
 Up to NCCL 2.20, numbers of devices are decimal. From 2.27 on, all are read in base 16 and written with `0x`, but for 0;
-from 2.30 on, `rank` stands beside them. So a file with neither is decimal. `rank` is read only if several GPUs of a box
+from 2.30 on, GPUs also have a `rank`. So a file with neither is decimal. `rank` is read only if several GPUs of a box
 have one number, and is never written: a job over several hosts crashes if its file has ranks. Nor is more than NCCL
 holds: it doubles the channels of a file, has room for 64 of them, and checks nothing.
 """
@@ -31,7 +31,7 @@ MAX_CHANNELS = 1024
 """The most channels of a graph; NCCL has at most 64."""
 
 MAX_WRITTEN = 32
-"""The most channels of a graph that NCCL survives."""
+"""The most channels of a graph with which NCCL does not crash."""
 
 _DECIMAL, _HEXADECIMAL = re.compile(r"[0-9]{1,18}"), re.compile(r"(0[xX])?[0-9a-fA-F]{1,16}")
 _NUMBERS = {10: _DECIMAL, 16: _HEXADECIMAL}
@@ -232,7 +232,7 @@ def graphs_text(file: GraphFile, where: str) -> str:
         where: what messages name.
 
     Raises:
-        InputError: there are more channels than NCCL survives, or two GPUs of a box have one number.
+        InputError: there are more channels than NCCL holds, or two GPUs of a box have one number.
     """
     lines = ['<graphs version="1">']
     for identity, graph in enumerate((file.rings, file.trees)):

@@ -7,7 +7,7 @@ A message begins with the mark of its process, anywhere in a line, and ends with
 Before the mark there may be those of mpirun, srun or torchrun, a time stamp, and the rest of a line of another rank.
 NCCL 2.28 to 2.32 write WARN and ATTN with the time and the place in the source. Output is written in blocks of 4,096
 bytes, so a message may also end in the middle, and go on with a piece of another message that has no mark. So its last
-word is never believed if the message is cut, and a reader must not believe what follows text that it does not know.
+word is never used if the message is cut, and a reader must not use what follows text that it does not know.
 """
 
 import re
@@ -28,7 +28,7 @@ _WANTED = re.compile(
     r"NET/\w+ : Using \[|===|CPU/|\s*\+ [A-Z]|Connected all (?:rings|trees)|\d+ coll channels|"
     r"(?:AllReduce|AllGather|ReduceScatter|Broadcast|Reduce): "
 )
-"""The beginnings of messages with facts; all others are passed over at once."""
+"""The beginnings of messages with facts; all others are skipped."""
 
 
 class Process(NamedTuple):

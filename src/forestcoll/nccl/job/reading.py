@@ -235,7 +235,7 @@ class _Reader:
                 seat.draft.tree(channel, rank, parent, children, (message.process, "Tree"))
 
     def trees(self, message: Message) -> None:
-        """Read the places of a rank in all trees; the last one is not believed if the line may be cut."""
+        """Read the places of a rank in all trees; the last one is not used if the line may be cut."""
         if (seat := self._seat(message)) is None:
             return
         found, place = [], len("Trees")

@@ -135,7 +135,7 @@ static int init_v5(void **context, uint64_t comm, size_t ranks, size_t hosts, Lo
 }
 
 /* Sets the cost of the entry of the first rule that matches to 0. NCCL 2.32 asks twice on one host, first with
- * `operations` 0, only to compare with other kernels; that is passed over. */
+ * `operations` 0, only to compare with other kernels; that call is ignored. */
 static int get_coll_info(void *context, int collective, size_t bytes, int operations, float **costs, int algorithms,
                          int protocols, int registered, int *channels) {
   const Tuner *tuner = context;
