@@ -2,10 +2,12 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from forestcoll.kernels import Core, cores
+from forestcoll.nccl.choice.stored import VERSIONS
 
 # A shell that starts the tests in the background, or `nohup`, ignores Ctrl-C, and processes inherit this. Tests send
 # themselves and their processes Ctrl-C, so it must have its usual effect.
@@ -25,3 +27,14 @@ def no_notes_about_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def core(request: pytest.FixtureRequest) -> Core:
     """Return each core in turn."""
     return cores()[request.param]
+
+
+@pytest.fixture(params=VERSIONS)
+def real_nccl(request: pytest.FixtureRequest) -> Path:
+    """Return the library of each version of NCCL that `make nccl` downloads; skip the test without it."""
+    import nccl_judge
+
+    found: Path = nccl_judge.CACHE / str(request.param) / nccl_judge.LIBRARY
+    if not found.is_file():
+        pytest.skip(f"{found} is missing; `make nccl` downloads it")
+    return found
