@@ -7,6 +7,7 @@ from fractions import Fraction
 from forestcoll.algorithms.baseline import baselines_named
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.change import demand_after
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES, Usual, rule_of_thumb, usual_shares, with_nvls
@@ -71,15 +72,14 @@ def _inside_box(network: Topology, demand: NodeDemand) -> tuple[Topology, NodeDe
 
     Figures that were published of one box are shares of what its own links allow.
     """
-    numbers, members = box_numbers(network), demand.members(network)
-    boxes = {numbers.get(member, -1) for member in members}
+    numbers = box_numbers(network)
+    boxes = {numbers.get(member, -1) for member in demand.members(network)}
     outside = tuple(node for node in range(len(network.nodes)) if numbers.get(node, -1) not in boxes)
     if len(boxes) > 1 or -1 in boxes or not outside:
         return network, demand
-    places = {node: place for place, node in enumerate(Change("", nodes=outside).kept(network))}
-    root = None if demand.root is None else places[demand.root]
-    ranks = tuple(places[member] for member in members)
-    return Change("", nodes=outside).network(network), NodeDemand(demand.collective, root, None, ranks)
+    change = Change("", nodes=outside)
+    inner = demand_after(change, network, demand)
+    return (network, demand) if inner is None else (change.network(network), inner)
 
 
 def bound_by(name: str, network: Topology, demand: NodeDemand, progress: Progress = SILENT) -> Fraction | None:

@@ -14,6 +14,7 @@ from math import log
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.change import demand_after
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.nccl.comparison import Cause, LogComparison, TestComparison, Verdict
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS
@@ -26,7 +27,6 @@ from forestcoll.topology.gpus import gpu_of
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.topology.graph.walks import unreachable_pair
 from forestcoll.topology.link_classes import Ends, link_classes
-from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.failures import PartKind, parts_of
 from forestcoll.what_if.value import Evaluator

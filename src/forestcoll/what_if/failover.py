@@ -23,6 +23,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.files import PathLike, as_path, write_text
 from forestcoll.base.folders import check_folder, make_folder
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.change import demand_after
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
@@ -32,7 +33,6 @@ from forestcoll.solver.problem import OptimumProblem
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change
 from forestcoll.verification import certified, verify
-from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failures import PartKind, parts_of
 from forestcoll.what_if.study import network_and_demand
 from forestcoll.what_if.sweep import SweepTask

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.progress import SILENT
+from forestcoll.demand.change import demand_after
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.kernels import core_for
@@ -29,7 +30,6 @@ from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change
 from forestcoll.topology.graph.part import usable_part
 from forestcoll.topology.graph.walks import reached_from, unreachable_from, unreachable_pair
-from forestcoll.what_if.change import demand_after
 
 _REMEMBERED = 64
 """The most cuts that are remembered."""

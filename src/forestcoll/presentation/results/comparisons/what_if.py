@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import partial
 
 from forestcoll.base.errors import plural
+from forestcoll.demand.change import demand_after
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.names import counted
@@ -15,7 +16,6 @@ from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
 from forestcoll.what_if.asked import Answer
-from forestcoll.what_if.change import demand_after
 from forestcoll.what_if.failover import FailoverSet, manifest
 from forestcoll.what_if.study import ChangeRow, Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
