@@ -106,6 +106,10 @@ class System:
     hosts: dict[str, list[Slot]] = field(default_factory=dict)
     nets_without_dev: int = 0
 
+    def slots(self) -> Iterator[Slot]:
+        """Yield all slots of all hosts."""
+        return (slot for cpus in self.hosts.values() for cpu in cpus for slot in cpu.all())
+
 
 def read_systems(source: Source) -> list[System]:
     """Return what each `<system>` of a file holds. Raises `InputError` as `system_elements`, and for wrong values."""

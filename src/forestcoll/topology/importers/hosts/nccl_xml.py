@@ -115,7 +115,7 @@ _OF_JOBS = ("rank", "rail", "plane", "host_hash", "guid", "net", "mlopart")
 def _kept(host: _Host, system: System, nics: Sequence[Nic]) -> dict[str, dict[str, str]]:
     """Return for each NVIDIA host its elements for NCCL_TOPO_FILE, what an NVLink carries, and the ports in use."""
     kept = {}
-    if any(gpu.gcn for cpus in system.hosts.values() for cpu in cpus for slot in cpu.all() for gpu in slot.gpus):
+    if any(gpu.gcn for slot in system.slots() for gpu in slot.gpus):
         return {}
     nets = ",".join(str(port) for nic in nics for port in nic.attributes["devices"])
     for key, name in _host_names(host, system).items():
@@ -143,8 +143,7 @@ def _for_all_jobs(element: Element) -> Element:
 
 def _with_ranks(found: HostFile, system: System, notes: Notes) -> HostFile:
     """Return a host in which each GPU that several ranks share is a switch, to which its ranks have links."""
-    slots = [slot for cpus in system.hosts.values() for cpu in cpus for slot in cpu.all() if len(slot.gpus) > 1]
-    shared = {slot.name: slot.gpus for slot in slots}
+    shared = {slot.name: slot.gpus for slot in system.slots() if len(slot.gpus) > 1}
     gpus: list[Device] = []
     switches, links = list(found.switches), list(found.links)
     for gpu in found.gpus:
@@ -162,7 +161,7 @@ def _with_ranks(found: HostFile, system: System, notes: Notes) -> HostFile:
 
 
 def _check(host: _Host, system: System) -> None:
-    slots = [slot for cpus in system.hosts.values() for cpu in cpus for slot in cpu.all()]
+    slots = list(system.slots())
     if not any(slot.gpus for slot in slots):
         what = "no <gpu>" if any(slot.nets for slot in slots) else "no <gpu>, <nvlink> or <net>"
         kind = "a file for NCCL_TOPO_FILE only places devices" if slots else "it holds no <cpu> either"
