@@ -25,7 +25,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch import Options, paths
 from forestcoll.torch.backend import member_of
-from forestcoll.torch.options import CUDA_DEVICES, completed
+from forestcoll.torch.options import completed
 from forestcoll.torch.slots.choice import Slots
 
 CHUNKS = (1, 2, 4, 8, 16, 32)
@@ -67,7 +67,7 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
         InputError: there is no GPU, or the network does not fit the ranks.
         CommunicationError: NCCL refuses the ranks, for example two on one GPU.
     """
-    device = completed(None).cuda_device or CUDA_DEVICES[0]
+    device = completed(None).cuda_device
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("bench: PyTorch finds no GPU; run --cuda on machines with GPUs and PyTorch built for them")
     if "RANK" not in os.environ:
@@ -89,7 +89,7 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
             raise InputError("bench: the group has one rank; start several")
         rows = list(_rows(request, topology, slots, show))
         is_right = not any(way.wrong for row in rows for way in row.ways)
-        table = CudaTable(topology, device_name(device), tuple(rows))
+        table = CudaTable(topology, device_name(slots.place.device), tuple(rows))
         return table if dist.get_rank() == 0 else None, is_right
     finally:
         dist.destroy_process_group()

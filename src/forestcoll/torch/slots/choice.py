@@ -20,27 +20,26 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import parse_document
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.demand import Demand
-from forestcoll.runtime import ElementType, ReduceOp, plan_of
+from forestcoll.runtime import ReduceOp, plan_of
 from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, cuda_table_of, read_cuda_table
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.torch.calls.call import Call
-from forestcoll.torch.calls.elements import reduction_of
+from forestcoll.torch.calls.elements import TORCH_OPS, TYPES, reduction_of
 from forestcoll.torch.calls.inner import Meeting, group_for
 from forestcoll.torch.calls.paths import log
+from forestcoll.torch.options import AUTO
 from forestcoll.torch.schedules import cache as schedules
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.engines import Seat
 from forestcoll.torch.slots.boxes import EqualBoxes, boxes_of, check_hosts, equal_boxes
 from forestcoll.torch.slots.carrier import SlotCarrier, Way
 from forestcoll.torch.slots.graphs import Graphs
-from forestcoll.torch.slots.movement import TORCH_OPS, chunks_for
+from forestcoll.torch.slots.movement import chunks_for
 from forestcoll.torch.slots.program import MOST_OPERATIONS, Timetable
 from forestcoll.torch.slots.sends import Peers, Sends
 from forestcoll.torch.slots.streams import device_of
 from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, require_forest
-
-AUTO = "auto"
 
 _WARM_UP = 2**12
 """The elements of a rank in the first calls: enough that no tree is without data."""
@@ -49,9 +48,6 @@ _FEW_SHARE = Fraction(9, 10)
 """The share of the optimum that fewer trees must reach, to have fewer messages a slot."""
 
 _NOT_IN_NCCL = frozenset({torch.int16, torch.uint16, torch.uint32, torch.uint64})
-
-SUMMED = frozenset(getattr(torch, each.dtype_name) for each in ElementType)
-"""The types of elements that are added up."""
 
 Choice = tuple[SlotCarrier | None, str, str]
 """What moves the data, None for the inner group; the name of the path; and why."""
@@ -133,7 +129,7 @@ class Slots:
         if isinstance(way, str):
             return None, "", way
         chunks = chunks or chunks_for(way.plan, way.depth, call.size)
-        carrier = SlotCarrier(way, self._rank, self._size, chunks, self._graphs)
+        carrier = SlotCarrier(way, self._rank, chunks, self._graphs)
         eager = f", without graphs: {self._graphs.fault}" if self.device.can_capture and self._graphs.fault else ""
         return carrier, way.path, f"schedule of {call.collective.value}, S = {chunks}{eager}"
 
@@ -185,7 +181,7 @@ class Slots:
         for kind, collective in product(sorted(kinds), UNROOTED):
             way = self._way(kind, collective, None)
             if isinstance(way, Way):
-                carrier = SlotCarrier(way, self._rank, self._size, 1, self._graphs)
+                carrier = SlotCarrier(way, self._rank, 1, self._graphs)
                 self.device.issue([whole, part], partial(_small_call, carrier, whole, part))
         self.device.finish()
 
@@ -318,7 +314,7 @@ def _why_not_reduced(op: dist.ReduceOp, dtype: torch.dtype) -> str | None:
     reduction = reduction_of(op)
     if reduction is None or reduction[0] not in TORCH_OPS:
         return "slots do not have this reduction"
-    if dtype not in SUMMED:
+    if dtype not in TYPES:
         return f"slots do not add up elements of {dtype}"
     if reduction[0] is ReduceOp.AVG and not dtype.is_floating_point:
         return f"slots have no average of elements of {dtype}"

@@ -22,7 +22,6 @@ _KEPT_PROGRAMS = 64
 
 _ADDS: dict[ReduceOp, Callable[[list[torch.Tensor], list[torch.Tensor]], None]] = {
     ReduceOp.SUM: torch._foreach_add_,
-    ReduceOp.AVG: torch._foreach_add_,
     ReduceOp.MIN: torch._foreach_minimum_,
     ReduceOp.MAX: torch._foreach_maximum_,
     ReduceOp.PROD: torch._foreach_mul_,
@@ -69,7 +68,7 @@ class Sends:
         own = self._own(movement)
         if own is not None and own[0].data_ptr() != own[1].data_ptr():
             bound.before.append(partial(own[0].copy_, own[1]))
-        bound.steps = [self._step(slot, memory, _ADDS[movement.op]) for slot in program.slots]
+        bound.steps = [self._step(slot, memory, _ADDS[movement.step_op]) for slot in program.slots]
         return bound
 
     def _own(self, movement: Movement) -> tuple[torch.Tensor, torch.Tensor] | None:

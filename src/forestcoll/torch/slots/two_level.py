@@ -20,9 +20,10 @@ from torch.distributed import distributed_c10d as c10d
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Plan
+from forestcoll.torch.calls.elements import TORCH_OPS
 from forestcoll.torch.calls.inner import method
 from forestcoll.torch.slots.boxes import EqualBoxes
-from forestcoll.torch.slots.movement import TORCH_OPS, Movement, cuts_of
+from forestcoll.torch.slots.movement import Movement, cuts_of
 from forestcoll.torch.slots.steps import Action, Bound, Step
 
 
@@ -146,7 +147,7 @@ class TwoLevel:
         return bound
 
     def _add(self, step: Step, stage: Stage, part: "_Part", movement: Movement) -> None:
-        group, op = self.groups[stage.level], TORCH_OPS[movement.op]
+        group, op = self.groups[stage.level], TORCH_OPS[movement.step_op]
         step.transfers.append(lambda: [_started(group, stage.collective, part.out, part.source, op)])
         ranks = self.boxes.rail_of(self.rank) if stage.level is Level.RAIL else self.boxes.box_of(self.rank)
         step.peers.update(rank for rank in ranks if rank != self.rank)
@@ -158,7 +159,7 @@ class TwoLevel:
             return
         if not bound.steps:
             bound.steps.append(Step())
-        op = TORCH_OPS[movement.op]
+        op = TORCH_OPS[movement.step_op]
         bound.steps[0].transfers.append(lambda: [_started(self.whole, Collective.ALLREDUCE, rest, rest, op)])
         bound.steps[0].peers.update(rank for rank in range(self.boxes.size) if rank != self.rank)
 
