@@ -67,7 +67,7 @@ class Options:
         cache: the folder in which schedules are kept; None for `forestcoll/schedules` in the user's cache folder.
             Environment: `FORESTCOLL_CACHE`.
         secret: what all ranks must know to connect to each other; None for one that rank 0 draws and puts into torch's
-            store, where everybody who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
+            store, where everyone who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
         cuda: what runs collectives on CUDA tensors: `nccl`, which is the default, or, as an experiment, `two-level`,
             `slots`, or `auto` for the fastest in a table. Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
         cuda_table: the table for `auto`, a file of `forestcoll bench --cuda --write-table`; rank 0 reads it.
