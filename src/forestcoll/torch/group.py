@@ -351,10 +351,10 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         inner: Callable[[], dist.Work],
     ) -> dist.Work:
         try:
-            carrier, path, reason = slots.choose(call)
+            carrier, reason = slots.choose(call)
             if carrier is None:
                 return self._other(call.operation, reason, inner, call.tensors, call.size)
-            self.counter.add(call.operation, path, reason, call.size)
+            self.counter.add(call.operation, carrier.way.path, reason, call.size)
 
             def run() -> None:
                 started = start(carrier, call.reduction)
