@@ -39,7 +39,7 @@ from forestcoll.torch.slots.movement import chunks_for
 from forestcoll.torch.slots.program import MOST_OPERATIONS, Timetable
 from forestcoll.torch.slots.sends import Peers, Sends
 from forestcoll.torch.slots.streams import device_of
-from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, require_forest
+from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, ranks_of, require_forest
 
 _WARM_UP = 2**12
 """The elements of a rank in the first calls: enough that no tree is without data."""
@@ -189,10 +189,7 @@ class Slots:
         plan = plan_of(self._agreed(collective, root, two_levels))
         require_forest(plan, boxes)
         whole, rank = tuple(range(self._size)), self._rank
-        groups = {
-            Level.BOX: self._group("box", boxes.box_of(rank)),
-            Level.RAIL: self._group("rail", boxes.rail_of(rank)),
-        }
+        groups = {level: self._group(level.value, ranks_of(boxes, level, rank)) for level in Level}
         levels = TwoLevel(boxes, rank, groups, self._group("whole", whole))
         return Way(TWO_LEVEL, plan, len(STAGES[collective]), levels.bound)
 
