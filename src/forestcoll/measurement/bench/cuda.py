@@ -46,13 +46,11 @@ class CudaRequest:
     Attributes:
         topology: the network: a builder's spec or a file.
         sizes: of all data, in bytes; rounded down to what all ranks can share.
-        collectives: which ones.
         iterations: the calls of a round.
     """
 
     topology: str
     sizes: Sequence[int]
-    collectives: Sequence[Collective] = UNROOTED
     iterations: int = 5
 
 
@@ -108,7 +106,7 @@ def device_name(device: str) -> str:
 def _rows(
     request: CudaRequest, topology: Topology, slots: Slots, show: Callable[[MeasuredSize], None]
 ) -> Iterator[MeasuredSize]:
-    for collective in request.collectives:
+    for collective in UNROOTED:
         bound = float(optimum(topology, collective).algbw)
         for size in request.sizes:
             case = CudaCase(collective, size, slots.place.device)
