@@ -4,9 +4,9 @@
 
 Each way has a group of its own. A rank uses GPU LOCAL_RANK modulo the number of GPUs. If there are fewer GPUs than
 ranks, each rank has a host name of its own (`NCCL_HOSTID`), so that NCCL accepts several ranks on one GPU; with
-`NCCL_MULTI_RANK_GPU_ENABLE=1` in the environment (NCCL 2.30), it does without. Prints for each way the calls that were
-right, whether graphs were used, and what a call of little data costs next to the library's own: on GPUs that ranks
-share, this is no speed. A wrong element is an error. `--device cpu` runs the same over gloo.
+`NCCL_MULTI_RANK_GPU_ENABLE=1` in the environment (NCCL 2.30), this is not needed. Prints for each way the calls that
+were right, whether graphs were used, and what a call of little data costs next to the library's own: on GPUs that ranks
+share, that says nothing about speed. A wrong element is an error. `--device cpu` runs the same over gloo.
 """
 
 import argparse

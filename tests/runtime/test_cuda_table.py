@@ -62,6 +62,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
             "rows[0].ways[0].path is 'x'; expected one of nccl, two-level, slots",
         ),
         ({"rows": [{"collective": "allgather", "size": "1", "ways": []}]}, "rows[0].size is '1'"),
+        ({"rows": [{"collective": "gatherall", "size": 1, "ways": []}]}, "rows[0].collective is 'gatherall'"),
     ],
 )
 def test_wrong_tables_are_refused(tmp_path: Path, change: dict[str, Any], expected: str) -> None:

@@ -39,7 +39,7 @@ def test_values_cross_processes_or_threads() -> None:
         later.start()
         assert client.get("key", LIMIT) == b"\0\xff"
         later.join(LIMIT)
-        with pytest.raises(CommunicationError, match=r"nobody set 'other' in the store within 0\.1 s"):
+        with pytest.raises(CommunicationError, match=r"no rank set 'other' in the store within 0\.1 s"):
             client.get("other", 0.1)
     assert isinstance(outcome(lambda: client.get("key", 1)), CommunicationError)
 
@@ -346,5 +346,5 @@ def test_the_variable_is_the_secret_of_a_group(monkeypatch: pytest.MonkeyPatch) 
         address = f"127.0.0.1:{server.port}"
         failed = outcome(lambda: Communicator([PAIR], rank=1, store=address, timeout=1))
         assert "rank 0 did not come within 1 s" in str(failed)  # but the store let it in
-        with pytest.raises(CommunicationError, match="nobody set"):
+        with pytest.raises(CommunicationError, match="no rank set"):
             client.get("forestcoll/default/secret", 0.1)

@@ -1,7 +1,7 @@
 """What ranks do in the tests of two levels and slots: CPU tensors go the way of CUDA tensors, over gloo."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -9,10 +9,10 @@ import torch
 import torch.distributed as dist
 from cases_collectives import start, vector
 from cases_networks import ran
+from replaying import Replaying
 
 import forestcoll.torch as backend
 from forestcoll.torch.slots import choice, two_level
-from forestcoll.torch.slots.streams import Host
 
 TYPES = [torch.float32, torch.bfloat16, torch.int64]
 REDUCTIONS = {"SUM": torch.sum, "MAX": torch.amax, "AVG": torch.mean}
@@ -35,24 +35,6 @@ def everything(topology: str, cuda: str, counts: list[int], **options: Any) -> l
     return sorted({(each.operation, each.path, each.reason) for each in backend.paths()})
 
 
-class Replaying(Host):
-    """CPU tensors with graphs, which run again what was captured."""
-
-    can_capture = True
-
-    def __init__(self) -> None:
-        self.captured = self.replayed = 0
-
-    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
-        self.captured += 1
-
-        def replay() -> None:
-            self.replayed += 1
-            run()
-
-        return replay
-
-
 def by_graphs(topology: str, cuda: str) -> list[int]:
     """Run all collectives three times as if there were graphs; return the number of captures and of replays."""
     device = Replaying()
@@ -63,7 +45,7 @@ def by_graphs(topology: str, cuda: str) -> list[int]:
         check_gathers(1009, torch.bfloat16)
         if cuda == "slots":
             check_rooted(1009)
-    return [device.captured, device.replayed]
+    return [device.log.count("capture"), device.log.count("replay")]
 
 
 def check_sums(count: int, dtype: torch.dtype, name: str) -> None:

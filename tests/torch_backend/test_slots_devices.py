@@ -1,7 +1,7 @@
 """What slots ask of CUDA, recorded by a stand-in; and when collectives are captured as graphs."""
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` inst
 
 import torch
 import torch.distributed as dist
+from replaying import Replaying
 
 from forestcoll import Collective, CommunicationError
 from forestcoll.measurement.bench.cuda import CudaRequest, measure_ways
@@ -183,30 +184,6 @@ def test_a_capture_is_on_the_own_stream_and_lets_other_threads_go_on(recorded: R
     assert recorded.calls == ["begin capture, thread_local", "slots", "end capture", "replay", "synchronize own"]
 
 
-class Replaying(Host):
-    """Captures what runs, and runs it again."""
-
-    can_capture = True
-
-    def __init__(self) -> None:
-        self.log: list[str] = []
-        self.error, self.is_in_capture = "", False
-
-    def is_captured(self) -> bool:
-        return self.is_in_capture
-
-    def capture(self, run: Callable[[], None]) -> Callable[[], None]:
-        if self.error:
-            raise RuntimeError(self.error)
-        self.log.append("capture")
-
-        def replay() -> None:
-            self.log.append("replay")
-            run()
-
-        return replay
-
-
 def test_bench_says_in_one_line_why_nccl_refuses_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise dist.DistBackendError("NCCL error in: NCCLUtils.cpp:93\nLast error:\nDuplicate GPU detected : rank 1\n")
@@ -267,7 +244,7 @@ def test_graphs_that_were_not_used_for_the_longest_time_are_dropped(monkeypatch:
 
 @pytest.mark.parametrize("abort", [False, True])
 def test_graphs_are_gone_before_a_group_is_left(*, abort: bool) -> None:
-    """NCCL waits for them when a communicator is destroyed; on one H200 it waited without an end."""
+    """NCCL waits for them when a communicator is destroyed; on one H200 it hung."""
     found = Graphs(Replaying())
     for _ in range(2):
         moved(found)

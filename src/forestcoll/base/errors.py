@@ -195,6 +195,16 @@ def listed(values: object, kind: type | UnionType, name: str, expected: str) -> 
     return found
 
 
+def first_line(error: BaseException) -> str:
+    r"""Return the first line of the message of an error of another library; the name of its type if it has none.
+
+    Example:
+        >>> first_line(RuntimeError("no route\nat tcp.cpp:7")), first_line(TimeoutError())
+        ('no route', 'TimeoutError')
+    """
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 

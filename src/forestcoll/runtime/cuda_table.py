@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown, unknown_name
 from forestcoll.base.file_kinds import CUDA_TABLE, check_kind
 from forestcoll.base.files import read_document
-from forestcoll.base.json_parts import integer_of, list_of, number_of, object_of, require, text_of
-from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.base.json_parts import integer_of, list_of, name_of, number_of, object_of, require, text_of
+from forestcoll.demand.collective import Collective
 from forestcoll.topology import Topology
 from forestcoll.topology.hashing import topology_hash
 
@@ -135,7 +135,7 @@ def _row(value: object, where: str) -> MeasuredSize:
     require(row, ("collective", "size", "ways"), where, "a row")
     ways = list_of(row["ways"], f"{where}.ways")
     return MeasuredSize(
-        collective_named(text_of(row["collective"], f"{where}.collective")),
+        name_of(row["collective"], Collective, f"{where}.collective"),
         integer_of(row["size"], f"{where}.size", least=0),
         tuple(_way(object_of(each, f"{where}.ways[{n}]"), f"{where}.ways[{n}]") for n, each in enumerate(ways)),
     )
@@ -145,7 +145,7 @@ def _way(way: Mapping[str, object], where: str) -> MeasuredWay:
     require(way, ("path", "chunks", "time_us", "wrong"), where, "a way")
     path = text_of(way["path"], f"{where}.path")
     if path not in PATHS:
-        raise InputError(f"{where}.path is {shown(path)}; expected one of {', '.join(PATHS)}")
+        raise unknown_name(f"{where}.path is {shown(path)}", path, PATHS, "expected one of")
     algbw, busbw, share = (number_of(way.get(key, 0), f"{where}.{key}") for key in ("algbw", "busbw", "share"))
     time = number_of(way["time_us"], f"{where}.time_us")
     chunks, wrong = (integer_of(way[key], f"{where}.{key}", least=0) for key in ("chunks", "wrong"))

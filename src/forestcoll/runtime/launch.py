@@ -177,14 +177,11 @@ def join(*, uses_mpi: bool = True, command: str = "bench") -> Launch:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What `join` is asked, and how to answer it."""
+    """What is the same for all launchers."""
 
     timeout: float
     command: str
     secret: bytes | None = field(repr=False)
-
-    def here(self, otherwise: Callable[[], str]) -> str:
-        return interface_here() or otherwise()
 
     def store(self, address: str, rank: int) -> TcpStore:
         return TcpStore(address, rank=rank, timeout=self.timeout, secret=self.secret or b"")
@@ -213,7 +210,7 @@ def _joined(asked: _Asked, uses_mpi: bool) -> Launch:  # noqa: FBT001 (as `join`
         importlib.import_module("mpi4py.MPI")
     if "MASTER_ADDR" in variables and found is not None:
         address = f"{variables['MASTER_ADDR']}:{_port(variables)}"
-        here = asked.here(lambda: local_address(variables["MASTER_ADDR"]))
+        here = interface_here() or local_address(variables["MASTER_ADDR"])
         joining = Deadline.after(asked.timeout)
         launcher = "variables" if launcher_rank() is None else "mpi"
         return asked.launch(found, asked.store(address, found[0]), launcher, here, joining)
@@ -267,7 +264,7 @@ def _torchrun(asked: _Asked) -> Launch:
 
     joining = Deadline.after(asked.timeout)
     store, rank, size = next(rendezvous("env://", timeout=timedelta(seconds=asked.timeout)))
-    here = asked.here(lambda: local_address(os.environ["MASTER_ADDR"]))
+    here = interface_here() or local_address(os.environ["MASTER_ADDR"])
     return asked.launch((rank, size), TorchStore(store), "torchrun", here, joining)
 
 
@@ -281,7 +278,7 @@ def _mpirun(asked: _Asked) -> Launch:
 
     world = MPI.COMM_WORLD
     is_one_machine = world.Split_type(MPI.COMM_TYPE_SHARED).Get_size() == world.Get_size()
-    here = asked.here(lambda: "127.0.0.1" if is_one_machine else socket.gethostbyname(socket.gethostname()))
+    here = interface_here() or ("127.0.0.1" if is_one_machine else socket.gethostbyname(socket.gethostname()))
     joining = Deadline.after(asked.timeout)
     rank = world.Get_rank()
     store = asked.store(f"{here}:0", 0) if rank == 0 else None

@@ -51,7 +51,7 @@ _NONCE = 16
 
 
 class StoreError(CommunicationError):
-    """The store itself failed: it is full, has dropped this rank, or does not answer. Nobody else is to blame."""
+    """The store itself failed: it is full, has dropped this rank, or does not answer. No other rank is to blame."""
 
 
 class Store(Protocol):
@@ -68,7 +68,7 @@ class Store(Protocol):
             timeout: how many seconds to wait at most.
 
         Raises:
-            CommunicationError: nobody set it in this time.
+            CommunicationError: no rank set it in this time.
         """
 
 
@@ -110,7 +110,7 @@ class MemoryStore:
         """Return the value under `key`, waiting `timeout` seconds at most."""
         with self._changed:
             if not self._changed.wait_for(lambda: key in self._values, timeout):
-                raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s")
+                raise CommunicationError(f"no rank set {key!r} in the store within {timeout:g} s")
             return self._values[key]
 
 
@@ -170,7 +170,7 @@ class TcpStore:
             if "value" in answer:
                 return self._value(answer["value"])
             if not deadline.left():
-                raise CommunicationError(f"nobody set {key!r} in the store within {timeout:g} s")
+                raise CommunicationError(f"no rank set {key!r} in the store within {timeout:g} s")
 
     def close(self) -> None:
         """Close the connection and, on rank 0, the store."""
@@ -437,7 +437,7 @@ class _Server:
         return {}
 
     def _found(self, key: str, seconds: float) -> dict[str, str]:
-        """Return the value of `key` or, if it is long, only the key; nothing if nobody sets it in time."""
+        """Return the value of `key` or, if it is long, only the key; nothing if no rank sets it in time."""
         deadline = Deadline.after(min(_SLICE_SECONDS, seconds))
         while self._open:
             try:

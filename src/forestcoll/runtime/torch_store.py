@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from forestcoll.base.errors import CommunicationError
+from forestcoll.base.errors import CommunicationError, first_line
 
 
 class TorchStore:
@@ -22,7 +22,7 @@ class TorchStore:
         try:
             self.store.set(self._prefix + key, value)
         except RuntimeError as error:
-            raise CommunicationError(f"torch's store does not take {key!r}: {_first_line(error)}") from None
+            raise CommunicationError(f"torch's store does not take {key!r}: {first_line(error)}") from None
 
     def get(self, key: str, timeout: float) -> bytes:
         """Return the value under `key`, waiting `timeout` seconds at most.
@@ -35,9 +35,5 @@ class TorchStore:
             return bytes(self.store.get(self._prefix + key))
         except RuntimeError as error:
             raise CommunicationError(
-                f"no rank set {key!r} in torch's store within {timeout:g} s: {_first_line(error)}"
+                f"no rank set {key!r} in torch's store within {timeout:g} s: {first_line(error)}"
             ) from None
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

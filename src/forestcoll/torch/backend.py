@@ -17,6 +17,7 @@ import torch.distributed as dist
 
 from forestcoll.base.errors import ForestcollError, InputError
 from forestcoll.base.version import __version__
+from forestcoll.runtime.cuda_table import INNER
 from forestcoll.runtime.torch_store import TorchStore
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
@@ -25,10 +26,10 @@ from forestcoll.torch.calls.inner import Meeting, inner_group
 from forestcoll.torch.calls.paths import PathCount, log
 from forestcoll.torch.group import ForestcollProcessGroup
 from forestcoll.torch.network import RankedTopology, misplaced, network_of, rank_map
-from forestcoll.torch.options import CUDA, CUDA_DEVICES, Options, cache_folder, completed
+from forestcoll.torch.options import AUTO, Options, cache_folder, completed
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.engines import Engines, Seat
-from forestcoll.torch.slots.choice import AUTO, Place, Slots
+from forestcoll.torch.slots.choice import Place, Slots
 
 NAME = "forestcoll"
 
@@ -236,10 +237,10 @@ def install(member: BackendGroup, network: RankedTopology, agreement: Agreement)
 def _slots(member: BackendGroup, seat: Seat, topology: Topology, agreement: Agreement) -> Slots | None:
     """Return what moves CUDA tensors, as rank 0 has chosen; None for the inner group."""
     options = member.options
-    mine = f"{options.cuda or CUDA[0]} {options.cuda_device or CUDA_DEVICES[0]}"
+    mine = f"{options.cuda} {options.cuda_device}"
     cuda, device = agreement.share("cuda", mine.encode).decode().split()
     is_whole = member.network is not None and topology is member.network.topology
-    if cuda == CUDA[0] or (cuda == AUTO and not is_whole) or (device == "cuda" and not torch.cuda.is_available()):
+    if cuda == INNER or (cuda == AUTO and not is_whole) or (device == "cuda" and not torch.cuda.is_available()):
         return None
     store = dist.PrefixStore(f"{_prefix(member.generation)}slots/", member.store)
     table = None if options.cuda_table is None else Path(options.cuda_table)

@@ -11,10 +11,9 @@ from torch.distributed import distributed_c10d as c10d
 
 from forestcoll.base.errors import CommunicationError, ForestcollError
 from forestcoll.demand.collective import Collective
-from forestcoll.runtime import ReduceOp
 from forestcoll.torch.calls import operations
 from forestcoll.torch.calls.call import Call
-from forestcoll.torch.calls.elements import Reduction, reduction_of, why_not_moved, why_not_reduced
+from forestcoll.torch.calls.elements import Reduction, why_not_moved, why_not_reduced
 from forestcoll.torch.calls.graphs import not_compiled
 from forestcoll.torch.calls.inner import Inner, method
 from forestcoll.torch.calls.operations import Carrier, EngineCarrier, Started, counts_of
@@ -24,7 +23,6 @@ from forestcoll.torch.schedules.engines import Engine, Engines
 from forestcoll.torch.slots.choice import Slots
 from forestcoll.torch.slots.work import SlotWork
 
-_SUM: Reduction = (ReduceOp.SUM, 1.0)
 _GRACE = 2.0
 """How many seconds to wait at most, when the group is left, until the others have received what this rank sent."""
 
@@ -340,8 +338,7 @@ class ForestcollProcessGroup(dist.ProcessGroup):
             if engine is None:
                 return self._other(call.operation, reason, inner, call.tensors, call.size)
             self.counter.add(call.operation, ENGINE, reason, call.size)
-            reduction = _SUM if call.op is None else reduction_of(call.op)
-            started = start(EngineCarrier(engine.communicator), reduction or _SUM)
+            started = start(EngineCarrier(engine.communicator), call.reduction)
             engine.note(started.work)
         return EngineWork(started.work, outputs, started.completion, self._failed, engine.completer)
 
@@ -354,14 +351,13 @@ class ForestcollProcessGroup(dist.ProcessGroup):
         inner: Callable[[], dist.Work],
     ) -> dist.Work:
         try:
-            carrier, path, reason = slots.choose(call)
+            carrier, reason = slots.choose(call)
             if carrier is None:
                 return self._other(call.operation, reason, inner, call.tensors, call.size)
-            self.counter.add(call.operation, path, reason, call.size)
-            reduction = _SUM if call.op is None else reduction_of(call.op)
+            self.counter.add(call.operation, carrier.way.path, reason, call.size)
 
             def run() -> None:
-                started = start(carrier, reduction or _SUM)
+                started = start(carrier, call.reduction)
                 if started.completion is not None:
                     started.completion()
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, shown, unknown_name
+from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL
 from forestcoll.runtime.environment import (
     INTERFACE,
     LINKS,
@@ -34,7 +35,9 @@ VARIABLES = {
 }
 """The environment variable of each option."""
 
-CUDA = ("nccl", "two-level", "slots", "auto")
+AUTO = "auto"
+
+CUDA = (INNER, TWO_LEVEL, SLOTS, AUTO)
 """The values of the option `cuda`; the first is the default."""
 
 CUDA_DEVICES = ("cuda", "cpu")
@@ -64,7 +67,7 @@ class Options:
         cache: the folder in which schedules are kept; None for `forestcoll/schedules` in the user's cache folder.
             Environment: `FORESTCOLL_CACHE`.
         secret: what all ranks must know to connect to each other; None for one that rank 0 draws and puts into torch's
-            store, where everybody who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
+            store, where everyone who reaches the store can read it. Environment: `FORESTCOLL_SECRET`.
         cuda: what runs collectives on CUDA tensors: `nccl`, which is the default, or, as an experiment, `two-level`,
             `slots`, or `auto` for the fastest in a table. Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
         cuda_table: the table for `auto`, a file of `forestcoll bench --cuda --write-table`; rank 0 reads it.
@@ -114,9 +117,8 @@ def completed(options: Options | None, environment: Mapping[str, str] = os.envir
         if getattr(options, each.name) is None and text:
             found[each.name] = readers.get(each.name, str)(text)
     chosen = replace(options, **found)  # type: ignore[arg-type]  # each reader returns what its option takes
-    _check_choice("cuda", chosen.cuda, CUDA)
-    _check_choice("cuda_device", chosen.cuda_device, CUDA_DEVICES)
-    return chosen
+    cuda, device = _choice("cuda", chosen.cuda, CUDA), _choice("cuda_device", chosen.cuda_device, CUDA_DEVICES)
+    return replace(chosen, cuda=cuda, cuda_device=device)
 
 
 def cache_folder(options: Options, environment: Mapping[str, str] = os.environ) -> Path:
@@ -127,10 +129,14 @@ def cache_folder(options: Options, environment: Mapping[str, str] = os.environ) 
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "forestcoll" / "schedules"
 
 
-def _check_choice(name: str, value: str | None, known: Sequence[str]) -> None:
-    if value is not None and value not in known:
-        listed = ", ".join(known)
-        raise InputError(f"{name} is {shown(value)}; the option {name}, or {VARIABLES[name]}, is one of {listed}")
+def _choice(name: str, value: str | None, known: Sequence[str]) -> str:
+    """Return the value of an option, by default the first of the `known` ones."""
+    if value is None:
+        return known[0]
+    if value not in known:
+        use = f"the option {name}, or {VARIABLES[name]}, is one of"
+        raise unknown_name(f"{name} is {shown(value)}", value, known, use)
+    return value
 
 
 def _nodes(text: str) -> tuple[str, ...]:

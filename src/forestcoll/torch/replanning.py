@@ -13,7 +13,7 @@ from forestcoll.topology.registry import load_topology
 from forestcoll.torch.addresses import address_of
 from forestcoll.torch.backend import BackendGroup, agreed_network, install, member_of, members
 from forestcoll.torch.network import RankedTopology, placed
-from forestcoll.torch.slots.choice import AUTO
+from forestcoll.torch.options import AUTO
 
 
 def replan(
@@ -28,7 +28,7 @@ def replan(
     For example, after a link has become slower: `forestcoll.torch.replan(degrade=["b0/gpu0--ib=10GB/s"])`.
 
     All ranks of the group call it between two operations, with the same arguments. It also takes a group back to work
-    that has failed, if all its processes live: after a dead link, call it on all ranks with what is left.
+    that has failed, if all its processes live: after a link has failed, call it on all ranks with what is left.
 
     Args:
         topology: the network as it is now; None for the present one. It has the same compute nodes.

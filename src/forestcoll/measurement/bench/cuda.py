@@ -6,6 +6,7 @@ after the other; a time is that of the slowest rank, and the median of the round
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,6 +19,7 @@ from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.measurement.bench.libraries import torch_function
 from forestcoll.measurement.bench.request import busbw_factor
 from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, MeasuredSize, MeasuredWay
 from forestcoll.runtime.environment import timeout_here
@@ -25,7 +27,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch import Options, paths
 from forestcoll.torch.backend import member_of
-from forestcoll.torch.options import CUDA_DEVICES, completed
+from forestcoll.torch.options import completed
 from forestcoll.torch.slots.choice import Slots
 
 CHUNKS = (1, 2, 4, 8, 16, 32)
@@ -44,13 +46,11 @@ class CudaRequest:
     Attributes:
         topology: the network: a builder's spec or a file.
         sizes: of all data, in bytes; rounded down to what all ranks can share.
-        collectives: which ones.
         iterations: the calls of a round.
     """
 
     topology: str
     sizes: Sequence[int]
-    collectives: Sequence[Collective] = UNROOTED
     iterations: int = 5
 
 
@@ -67,7 +67,7 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
         InputError: there is no GPU, or the network does not fit the ranks.
         CommunicationError: NCCL refuses the ranks, for example two on one GPU.
     """
-    device = completed(None).cuda_device or CUDA_DEVICES[0]
+    device = completed(None).cuda_device
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("bench: PyTorch finds no GPU; run --cuda on machines with GPUs and PyTorch built for them")
     if "RANK" not in os.environ:
@@ -89,7 +89,7 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
             raise InputError("bench: the group has one rank; start several")
         rows = list(_rows(request, topology, slots, show))
         is_right = not any(way.wrong for row in rows for way in row.ways)
-        table = CudaTable(topology, device_name(device), tuple(rows))
+        table = CudaTable(topology, device_name(slots.place.device), tuple(rows))
         return table if dist.get_rank() == 0 else None, is_right
     finally:
         dist.destroy_process_group()
@@ -106,10 +106,10 @@ def device_name(device: str) -> str:
 def _rows(
     request: CudaRequest, topology: Topology, slots: Slots, show: Callable[[MeasuredSize], None]
 ) -> Iterator[MeasuredSize]:
-    for collective in request.collectives:
+    for collective in UNROOTED:
         bound = float(optimum(topology, collective).algbw)
         for size in request.sizes:
-            case = Case(collective, size, slots.place.device)
+            case = CudaCase(collective, size, slots.place.device)
             found = _ways(request, slots, case)
             ways = tuple(_measured(case, topology, bound, way, each) for way, each in found.items())
             row = MeasuredSize(collective, case.size, ways)
@@ -119,7 +119,7 @@ def _rows(
 
 
 def _measured(
-    case: "Case", topology: Topology, bound: float, way: tuple[str, int], found: tuple[float, int]
+    case: "CudaCase", topology: Topology, bound: float, way: tuple[str, int], found: tuple[float, int]
 ) -> MeasuredWay:
     time_us, wrong = found
     algbw = case.size / time_us / float(bytes_per_microsecond(topology.bandwidth_unit))
@@ -127,7 +127,7 @@ def _measured(
     return MeasuredWay(*way, time_us, algbw, busbw, algbw / bound, wrong)
 
 
-class Case:
+class CudaCase:
     """A collective on data of one size, with whole numbers of which sums are exact.
 
     Args:
@@ -149,9 +149,9 @@ class Case:
         if self.collective is Collective.ALLREDUCE:
             dist.all_reduce(self._whole)
         elif self.collective is Collective.ALLGATHER:
-            _named("all_gather_single", "all_gather_into_tensor")(self._whole, self._own)
+            torch_function("all_gather_single", "all_gather_into_tensor")(self._whole, self._own)
         else:
-            _named("reduce_scatter_single", "reduce_scatter_tensor")(self._own, self._whole)
+            torch_function("reduce_scatter_single", "reduce_scatter_tensor")(self._own, self._whole)
 
     def wait(self) -> None:
         """Wait for the end of all calls."""
@@ -189,7 +189,7 @@ class Case:
         return ((places * 31 + rank * 17) % 13).to(torch.float32)
 
 
-def _ways(request: CudaRequest, slots: Slots, case: Case) -> dict[tuple[str, int], tuple[float, int]]:
+def _ways(request: CudaRequest, slots: Slots, case: CudaCase) -> dict[tuple[str, int], tuple[float, int]]:
     """Return of each way that runs, its path and S, the median time in µs and the count of wrong elements."""
     several = [chunks for chunks in CHUNKS if chunks == 1 or chunks * _LEAST_CHUNK <= case.size]
     ways = [(INNER, 0), *((path, chunks) for path in (TWO_LEVEL, SLOTS) for chunks in several)]
@@ -198,7 +198,7 @@ def _ways(request: CudaRequest, slots: Slots, case: Case) -> dict[tuple[str, int
         slots.ask(*way)
         before = _taken()
         found = case.wrong()
-        if way[0] == INNER or _taken().get(way[0], 0) > before.get(way[0], 0):
+        if way[0] == INNER or _taken()[way[0]] > before[way[0]]:
             wrong[way] = found
     times: dict[tuple[str, int], list[float]] = {way: [] for way in wrong}
     for _ in range(_ROUNDS):
@@ -212,20 +212,15 @@ def _ways(request: CudaRequest, slots: Slots, case: Case) -> dict[tuple[str, int
     }
 
 
-def _named(name: str, earlier: str) -> Callable[..., object]:
-    """Return a function of torch by its name since torch 2.13, or by its earlier one."""
-    found: Callable[..., object] = getattr(dist, name, None) or getattr(dist, earlier)
-    return found
-
-
-def _taken() -> dict[str, int]:
-    counts: dict[str, int] = {}
+def _taken() -> Counter[str]:
+    """Return how many operations took each path."""
+    counts: Counter[str] = Counter()
     for each in paths():
-        counts[each.path] = counts.get(each.path, 0) + each.count
+        counts[each.path] += each.count
     return counts
 
 
-def _timed(case: Case, iterations: int) -> float:
+def _timed(case: CudaCase, iterations: int) -> float:
     """Return the microseconds of a call on this rank."""
     dist.barrier()
     case.wait()

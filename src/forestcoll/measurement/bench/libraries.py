@@ -78,6 +78,14 @@ def library(name: str | None, launch: Launch, members: tuple[int, ...]) -> Libra
     return Mpi(launch, members) if name == "mpi" else None
 
 
+def torch_function(name: str, earlier: str) -> Callable[..., object]:
+    """Return a function of `torch.distributed` by its name since torch 2.13, or by its earlier one."""
+    import torch.distributed as dist
+
+    found: Callable[..., object] = getattr(dist, name, None) or getattr(dist, earlier)
+    return found
+
+
 class Gloo(Library):
     """gloo, as `torch.distributed` has it."""
 
@@ -110,8 +118,8 @@ class Gloo(Library):
             return lambda: dist.all_to_all_single(out, whole, group=group)
         if case.plan.collective.has_shards:
             part = torch.zeros(case.counts[0], dtype=kind)
-            gather = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
-            scatter = getattr(dist, "reduce_scatter_single", None) or dist.reduce_scatter_tensor
+            gather = torch_function("all_gather_single", "all_gather_into_tensor")
+            scatter = torch_function("reduce_scatter_single", "reduce_scatter_tensor")
             if case.plan.collective is Collective.ALLGATHER:
                 return lambda: gather(whole, part, group=group)
             return lambda: scatter(part, whole, op=op, group=group)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from forestcoll.base.errors import CommunicationError, InputError, shown
+from forestcoll.base.errors import CommunicationError, InputError, first_line, shown
 from forestcoll.runtime.launch import Launch, torch_store
 
 _SHORT = 8
@@ -201,7 +201,7 @@ class TorchTransport:
             raise self._failure(error) from None
 
     def _failure(self, error: Exception) -> CommunicationError:
-        return _failure(self._launch, str(error).strip().splitlines()[0] if str(error).strip() else "no reason given")
+        return _failure(self._launch, first_line(error))
 
     def close(self) -> None:
         """Leave the others."""

@@ -7,6 +7,8 @@ import torch
 import torch.distributed as dist
 
 from forestcoll.demand.collective import Collective
+from forestcoll.runtime import ReduceOp
+from forestcoll.torch.calls.elements import Reduction, reduction_of
 from forestcoll.torch.calls.operations import Counts
 
 
@@ -31,3 +33,10 @@ class Call:
     root: int | None = None
     op: dist.ReduceOp | None = None
     counts: Counts = None
+
+    @property
+    def reduction(self) -> Reduction:
+        """The runtime's reduction, which was found to have one like torch's; SUM if nothing is reduced."""
+        found = (ReduceOp.SUM, 1.0) if self.op is None else reduction_of(self.op)
+        assert found is not None  # noqa: S101 (the path of a call is chosen before)
+        return found

@@ -9,18 +9,19 @@ import torch.distributed as dist
 from forestcoll.runtime import ReduceOp
 from forestcoll.runtime.engine.elements import AnyArray, ElementType
 
-_TYPES: dict[torch.dtype, tuple[str, np.dtype[Any]]] = {
+TYPES: dict[torch.dtype, tuple[str, np.dtype[Any]]] = {
     getattr(torch, each.dtype_name): (each.text, each.dtype) for each in ElementType
 }
 """The name of each type of element for the engine, and what NumPy has for it."""
 
-_REDUCTIONS = (
-    (dist.ReduceOp.SUM, ReduceOp.SUM),
-    (dist.ReduceOp.AVG, ReduceOp.AVG),
-    (dist.ReduceOp.MIN, ReduceOp.MIN),
-    (dist.ReduceOp.MAX, ReduceOp.MAX),
-    (dist.ReduceOp.PRODUCT, ReduceOp.PROD),
-)
+TORCH_OPS = {
+    ReduceOp.SUM: dist.ReduceOp.SUM,
+    ReduceOp.AVG: dist.ReduceOp.AVG,
+    ReduceOp.MIN: dist.ReduceOp.MIN,
+    ReduceOp.MAX: dist.ReduceOp.MAX,
+    ReduceOp.PROD: dist.ReduceOp.PRODUCT,
+}
+"""What torch calls each reduction, but for PREMUL_SUM, which has a factor."""
 
 Reduction = tuple[ReduceOp, float]
 """A reduction and the factor of this rank, which is 1 unless the reduction is PREMUL_SUM."""
@@ -47,7 +48,7 @@ def array_of(tensor: torch.Tensor) -> tuple[AnyArray, str]:
 
     Elements that the engine does not have are bytes.
     """
-    name, dtype = _TYPES.get(tensor.dtype, ("u8", np.dtype(np.uint8)))
+    name, dtype = TYPES.get(tensor.dtype, ("u8", np.dtype(np.uint8)))
     count = tensor.numel() * tensor.element_size() // dtype.itemsize
     if not count:
         return np.empty(0, dtype), name
@@ -59,7 +60,7 @@ def reduction_of(op: dist.ReduceOp) -> Reduction | None:
     """Return the engine's reduction for torch's; None if it has none."""
     if op == dist.ReduceOp.PREMUL_SUM:
         return _premul_sum(op)
-    return next(((ours, 1.0) for theirs, ours in _REDUCTIONS if op == theirs), None)
+    return next(((ours, 1.0) for ours, theirs in TORCH_OPS.items() if op == theirs), None)
 
 
 def _premul_sum(op: dist.ReduceOp) -> Reduction | None:
@@ -88,7 +89,7 @@ def why_not_reduced(tensor: torch.Tensor, op: dist.ReduceOp) -> str | None:
     reduction = reduction_of(op)
     if reduction is None:
         return f"the engine has no reduction {_name_of(op)}"
-    if tensor.dtype not in _TYPES:
+    if tensor.dtype not in TYPES:
         return f"the engine does not add up elements of {tensor.dtype}"
     if reduction[0] is ReduceOp.PREMUL_SUM and not tensor.dtype.is_floating_point:
         return f"the engine has no PREMUL_SUM for elements of {tensor.dtype}"

@@ -1,4 +1,4 @@
-"""Which way each operation took: through the engine, or through an inner group, and why."""
+"""Which way each operation took: through the engine, in slots, or through an inner group, and why."""
 
 import logging
 from collections import Counter
@@ -18,8 +18,8 @@ class PathCount:
     Attributes:
         group: the name of the process group; `0` is the default group.
         operation: what was called, such as `all_reduce`.
-        path: `forestcoll` for the engine, or the inner group: `gloo`, `nccl`.
-        reason: why an inner group was used; the schedule's name for the engine.
+        path: `forestcoll` for the engine, `two-level` or `slots` for CUDA tensors, or the inner group: `gloo`, `nccl`.
+        reason: why an inner group was used; else the name of the schedule.
         count: how often.
     """
 

@@ -38,14 +38,12 @@ class SlotCarrier:
     Attributes:
         way: the schedule.
         rank: this rank.
-        size: how many ranks there are.
         chunks: S.
         graphs: of the group.
     """
 
     way: Way
     rank: int
-    size: int
     chunks: int
     graphs: Graphs
 
@@ -92,4 +90,4 @@ class SlotCarrier:
     def _moved(self, movement: Movement) -> None:
         self.way.bound(movement).run()
         if movement.op is ReduceOp.AVG and movement.root in {None, self.rank}:
-            movement.data.div_(self.size)
+            movement.data.div_(self.way.plan.size)

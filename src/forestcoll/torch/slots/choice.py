@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 
@@ -20,27 +20,26 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import parse_document
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.demand import Demand
-from forestcoll.runtime import ElementType, ReduceOp, plan_of
+from forestcoll.runtime import ReduceOp, plan_of
 from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, cuda_table_of, read_cuda_table
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.torch.calls.call import Call
-from forestcoll.torch.calls.elements import reduction_of
+from forestcoll.torch.calls.elements import TORCH_OPS, TYPES, reduction_of
 from forestcoll.torch.calls.inner import Meeting, group_for
 from forestcoll.torch.calls.paths import log
+from forestcoll.torch.options import AUTO
 from forestcoll.torch.schedules import cache as schedules
 from forestcoll.torch.schedules.agreement import Agreement
 from forestcoll.torch.schedules.engines import Seat
 from forestcoll.torch.slots.boxes import EqualBoxes, boxes_of, check_hosts, equal_boxes
 from forestcoll.torch.slots.carrier import SlotCarrier, Way
 from forestcoll.torch.slots.graphs import Graphs
-from forestcoll.torch.slots.movement import TORCH_OPS, chunks_for
+from forestcoll.torch.slots.movement import chunks_for
 from forestcoll.torch.slots.program import MOST_OPERATIONS, Timetable
 from forestcoll.torch.slots.sends import Peers, Sends
 from forestcoll.torch.slots.streams import device_of
-from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, require_forest
-
-AUTO = "auto"
+from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, ranks_of, require_forest
 
 _WARM_UP = 2**12
 """The elements of a rank in the first calls: enough that no tree is without data."""
@@ -50,11 +49,8 @@ _FEW_SHARE = Fraction(9, 10)
 
 _NOT_IN_NCCL = frozenset({torch.int16, torch.uint16, torch.uint32, torch.uint64})
 
-SUMMED = frozenset(getattr(torch, each.dtype_name) for each in ElementType)
-"""The types of elements that are added up."""
-
-Choice = tuple[SlotCarrier | None, str, str]
-"""What moves the data, None for the inner group; the name of the path; and why."""
+Choice = tuple[SlotCarrier | None, str]
+"""What moves the data, None for the inner group; and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +96,6 @@ class Slots:
         self._topology = topology.without_abilities()  # switches do not copy or add up what NCCL sends
         self._rank, self._size = place.seat.rank, len(topology.compute)
         self._boxes = boxes_of(topology)
-        self._fault = self._hosts_checked()
         self._table = self._read_table() if place.cuda == AUTO else None
         self._asked: tuple[str, int] | None = None
         self._groups: dict[str, dist.ProcessGroup] = {}
@@ -123,19 +118,19 @@ class Slots:
         """
         reason = why_not(call, self.place.device)
         if reason is not None or call.collective is None or call.collective.is_personalised:
-            return None, "", reason or f"there are no slots for {call.operation}"
+            return None, reason or f"there are no slots for {call.operation}"
         kind, chunks = self._wanted(call, call.collective)
         if kind == INNER:
-            return None, "", "the inner group was measured to be the fastest, or nothing was measured"
+            return None, "the inner group was measured to be the fastest, or nothing was measured"
         if kind == TWO_LEVEL and call.counts is not None:
-            return None, "", "two levels need equal parts"
+            return None, "two levels need equal parts"
         way = self._way(kind, call.collective, call.root)
         if isinstance(way, str):
-            return None, "", way
+            return None, way
         chunks = chunks or chunks_for(way.plan, way.depth, call.size)
-        carrier = SlotCarrier(way, self._rank, self._size, chunks, self._graphs)
+        carrier = SlotCarrier(way, self._rank, chunks, self._graphs)
         eager = f", without graphs: {self._graphs.fault}" if self.device.can_capture and self._graphs.fault else ""
-        return carrier, way.path, f"schedule of {call.collective.value}, S = {chunks}{eager}"
+        return carrier, f"schedule of {call.collective.value}, S = {chunks}{eager}"
 
     def ask(self, path: str, chunks: int = 0) -> None:
         """Let all further calls go one way, on all ranks, in order to measure it.
@@ -185,19 +180,16 @@ class Slots:
         for kind, collective in product(sorted(kinds), UNROOTED):
             way = self._way(kind, collective, None)
             if isinstance(way, Way):
-                carrier = SlotCarrier(way, self._rank, self._size, 1, self._graphs)
+                carrier = SlotCarrier(way, self._rank, 1, self._graphs)
                 self.device.issue([whole, part], partial(_small_call, carrier, whole, part))
         self.device.finish()
 
     def _two_level(self, collective: Collective, root: int | None) -> Way:
-        boxes = self._equal_boxes()
+        boxes = self._equal_boxes
         plan = plan_of(self._agreed(collective, root, two_levels))
         require_forest(plan, boxes)
         whole, rank = tuple(range(self._size)), self._rank
-        groups = {
-            Level.BOX: self._group("box", boxes.box_of(rank)),
-            Level.RAIL: self._group("rail", boxes.rail_of(rank)),
-        }
+        groups = {level: self._group(level.value, ranks_of(boxes, level, rank)) for level in Level}
         levels = TwoLevel(boxes, rank, groups, self._group("whole", whole))
         return Way(TWO_LEVEL, plan, len(STAGES[collective]), levels.bound)
 
@@ -219,9 +211,16 @@ class Slots:
     def _peers(self, name: str, ranks: Sequence[int]) -> Peers:
         return Peers(self._group(name, ranks), {rank: place for place, rank in enumerate(ranks)})
 
+    @cached_property
     def _equal_boxes(self) -> EqualBoxes:
-        if self._fault:
-            raise InputError(self._fault)
+        """The boxes for two levels, which rank 0 compares with the hosts of all ranks."""
+        self._agreement.report({"host": socket.gethostname()}, "hosts")
+
+        def lead() -> bytes:
+            check_hosts(self._boxes, [str(each["host"]) for each in self._agreement.reports("hosts")])
+            return b""
+
+        self._agreement.share("boxes", lead)
         return equal_boxes(self._topology, self._boxes)
 
     def _agreed(self, collective: Collective, root: int | None, make: schedules.Maker) -> Schedule:
@@ -255,19 +254,6 @@ class Slots:
 
         data = self._agreement.share("cuda-table", lead)
         return cuda_table_of(parse_document(data, Path("the table of rank 0")), self._whole, "the table of rank 0")
-
-    def _hosts_checked(self) -> str:
-        """Return what is wrong with the hosts of the boxes; nothing if they are right."""
-        self._agreement.report({"host": socket.gethostname()}, "hosts")
-
-        def lead() -> bytes:
-            try:
-                check_hosts(self._boxes, [str(each["host"]) for each in self._agreement.reports("hosts")])
-            except InputError as error:
-                return json.dumps(str(error)).encode()
-            return b'""'
-
-        return str(json.loads(self._agreement.share("boxes", lead)))
 
 
 def two_levels(topology: Topology, demand: Demand) -> Schedule:
@@ -318,7 +304,7 @@ def _why_not_reduced(op: dist.ReduceOp, dtype: torch.dtype) -> str | None:
     reduction = reduction_of(op)
     if reduction is None or reduction[0] not in TORCH_OPS:
         return "slots do not have this reduction"
-    if dtype not in SUMMED:
+    if dtype not in TYPES:
         return f"slots do not add up elements of {dtype}"
     if reduction[0] is ReduceOp.AVG and not dtype.is_floating_point:
         return f"slots have no average of elements of {dtype}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from forestcoll.base.errors import first_line
 from forestcoll.demand.collective import Collective
 from forestcoll.torch.calls.paths import log
 from forestcoll.torch.slots.movement import Movement
@@ -98,6 +99,6 @@ class Graphs:
         try:
             return _Captured(self._device.capture(lambda: move(own)), own)
         except RuntimeError as error:
-            self.fault = f"a capture failed: {str(error).splitlines()[0]}"
+            self.fault = f"a capture failed: {first_line(error)}"
             log.warning("collectives on CUDA tensors run without graphs: %s", self.fault)
             return None

@@ -6,7 +6,6 @@ from fractions import Fraction
 from math import isqrt
 
 import torch
-import torch.distributed as dist
 
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective
@@ -19,15 +18,6 @@ SLOT_MICROSECONDS = 30
 """What a slot is assumed to cost besides its data. A measured table replaces it."""
 
 MOST_CHUNKS = 32
-
-TORCH_OPS = {
-    ReduceOp.SUM: dist.ReduceOp.SUM,
-    ReduceOp.AVG: dist.ReduceOp.SUM,  # and divided at the end
-    ReduceOp.MIN: dist.ReduceOp.MIN,
-    ReduceOp.MAX: dist.ReduceOp.MAX,
-    ReduceOp.PROD: dist.ReduceOp.PRODUCT,
-}
-"""What torch does between ranks for each reduction that slots take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +54,11 @@ class Movement:
     def bytes(self) -> int:
         """M, the bytes of all data."""
         return self.count * int(self.data.element_size())
+
+    @property
+    def step_op(self) -> ReduceOp:
+        """What a rank does with the data that come: an average is a sum that is divided at the end."""
+        return ReduceOp.SUM if self.op is ReduceOp.AVG else self.op
 
     @property
     def key(self) -> tuple[object, ...]:

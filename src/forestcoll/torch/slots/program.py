@@ -10,7 +10,7 @@ Both ends of a message compute the same sorted list, so messages of a pair of ra
 the order of that list: they have the same bits on all ranks and in each run.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -129,19 +129,15 @@ class Timetable:
     def most_operations(self, boxes: Iterable[Sequence[int]]) -> int:
         """Return the most sends and receives of a rank in a slot, in its box or out of it; the size does not matter."""
         box_of = {rank: number for number, box in enumerate(boxes) for rank in box}
-        flows, counts = self.plan.flows, dict[tuple[int, bool], int]()
-        last: dict[tuple[PhaseOp, int, int, int, bool], tuple[int, Fraction]] = {}
+        counts: Counter[tuple[int, bool]] = Counter()
+        ends: dict[tuple[object, ...], tuple[int, Fraction]] = {}
         for hop in self.hops:
-            flow = flows[hop.flow]
-            key = hop.op, hop.source, hop.target, hop.slot, self.is_loose(hop)
-            if self.is_loose(hop) or last.get(key) != (
-                flow.part,
-                flow.low,
-            ):  # does not go on where the one before ended
+            flow, loose = self.plan.flows[hop.flow], self.is_loose(hop)
+            sent = hop.op, hop.source, hop.target, hop.slot, loose
+            if loose or ends.get(sent) != (flow.part, flow.low):  # else it is joined to the one before
                 near = box_of.get(hop.source, -1) == box_of.get(hop.target, -2)
-                for rank in (hop.source, hop.target):
-                    counts[rank, near] = counts.get((rank, near), 0) + 1
-            last[key] = flow.part, flow.high
+                counts.update([(hop.source, near), (hop.target, near)])
+            ends[sent] = flow.part, flow.high
         return max(counts.values(), default=0)
 
 
@@ -189,10 +185,10 @@ class Size:
 class _Piece(NamedTuple):
     """A flow of a chunk."""
 
-    flow: int
-    chunk: int
     low: int
     high: int
+    flow: int
+    chunk: int
 
 
 class _Sent(NamedTuple):
@@ -208,7 +204,7 @@ class _Sent(NamedTuple):
 def _sent_of(timetable: Timetable, rank: int, size: Size) -> dict[int, list[_Sent]]:
     """Return the messages of `rank` in each slot, in the order that both ends have."""
     plan, parts = timetable.plan, size.parts(timetable.plan)
-    slots: dict[int, list[tuple[int, int, int, bool, int, _Piece]]] = defaultdict(list)
+    slots: dict[int, list[_Sent]] = defaultdict(list)
     for hop in timetable.of_rank.get(rank, ()):
         flow = plan.flows[hop.flow]
         begin, end = parts[flow.part]
@@ -217,21 +213,20 @@ def _sent_of(timetable: Timetable, rank: int, size: Size) -> dict[int, list[_Sen
             cuts = [begin + _cut(end - begin, Fraction(each, size.chunks), size.grain) for each in (chunk, chunk + 1)]
             low, high = (cuts[0] + _cut(cuts[1] - cuts[0], each, size.grain) for each in (flow.low, flow.high))
             if low < high:
-                order = 0 if hop.op is PhaseOp.BROADCAST else 1
-                piece = _Piece(hop.flow, chunk, low, high)
-                slots[hop.slot + chunk].append((order, hop.source, hop.target, loose, low, piece))
+                piece = _Piece(low, high, hop.flow, chunk)
+                slots[hop.slot + chunk].append(_Sent(hop.op, hop.source, hop.target, loose, [piece]))
     return {slot: _joined_messages(sorted(listed)) for slot, listed in slots.items()}
 
 
-def _joined_messages(listed: Iterable[tuple[int, int, int, bool, int, _Piece]]) -> list[_Sent]:
+def _joined_messages(listed: Iterable[_Sent]) -> list[_Sent]:
     found: list[_Sent] = []
-    for order, source, target, loose, low, piece in listed:
-        op = PhaseOp.REDUCE if order else PhaseOp.BROADCAST
+    for each in listed:
         last = found[-1] if found else None
-        if last and not loose and last[:4] == (op, source, target, loose) and last.pieces[-1].high == low:
-            last.pieces.append(piece)
+        follows = last is not None and last[:4] == each[:4] and last.pieces[-1].high == each.pieces[0].low
+        if last is not None and follows and not each.is_loose:
+            last.pieces.extend(each.pieces)
         else:
-            found.append(_Sent(op, source, target, loose, [piece]))
+            found.append(each)
     return found
 
 
@@ -291,7 +286,7 @@ class _Writer:
         self._sent = _sent_of(timetable, rank, size)
         self._offset = size.parts(plan)[rank][0] if plan.collective is Collective.REDUCE_SCATTER else 0
         self._needed = {
-            piece[:2]: slot
+            piece[2:]: slot
             for slot, listed in self._sent.items()
             for sent in listed
             if sent.op is PhaseOp.REDUCE and sent.source == rank
@@ -319,7 +314,7 @@ class _Writer:
 
     def _origin(self, sent: _Sent, low: int, high: int) -> Range:
         """Return where the rank has what it sends."""
-        begin = self._sums.get(sent.pieces[0][:2]) if sent.op is PhaseOp.REDUCE else None
+        begin = self._sums.get(sent.pieces[0][2:]) if sent.op is PhaseOp.REDUCE else None
         if begin is not None:
             return Range(Memory.SCRATCH, begin, begin + high - low)
         return Range(Memory.SOURCE if self._is_scattered else Memory.DATA, low, high)
@@ -328,11 +323,11 @@ class _Writer:
         """Return where pieces come to that are added up, and add their sums to those of the slot."""
         low, length = pieces[0].low, pieces[-1].high - pieces[0].low
         new = [piece for piece in pieces if self._is_new(piece)]
-        last = max((self._needed[piece[:2]] for piece in new), default=number)
+        last = max((self._needed[piece[2:]] for piece in new), default=number)
         place = self.arena.take(length, number, last)
         for piece in pieces:
             came = Range(Memory.SCRATCH, place + piece.low - low, place + piece.high - low)
-            key, size = piece[:2], piece.high - piece.low
+            key, size = piece[2:], piece.high - piece.low
             if not self._is_scattered or self._roots[piece.flow] == self._rank:
                 begin = piece.low - self._offset
                 each = Sum(Range(Memory.DATA, begin, begin + size), came)
@@ -349,7 +344,7 @@ class _Writer:
     def _is_new(self, piece: _Piece) -> bool:
         """Return whether the piece is the first of a sum that has memory of its own."""
         has_own = self._is_scattered and self._roots[piece.flow] != self._rank
-        return has_own and piece[:2] not in self._sums
+        return has_own and piece[2:] not in self._sums
 
 
 def _joined_sums(sums: Iterable[Sum]) -> list[Sum]:

@@ -22,7 +22,6 @@ _KEPT_PROGRAMS = 64
 
 _ADDS: dict[ReduceOp, Callable[[list[torch.Tensor], list[torch.Tensor]], None]] = {
     ReduceOp.SUM: torch._foreach_add_,
-    ReduceOp.AVG: torch._foreach_add_,
     ReduceOp.MIN: torch._foreach_minimum_,
     ReduceOp.MAX: torch._foreach_maximum_,
     ReduceOp.PROD: torch._foreach_mul_,
@@ -56,7 +55,7 @@ class Sends:
         self._name = f"{timetable.plan.collective.value} in slots"
         self._peers, self._device = peers, device
         self._program: Callable[[Size], Program] = lru_cache(_KEPT_PROGRAMS)(partial(program_of, timetable, rank))
-        self._rank, self._size = rank, timetable.plan.size
+        self._rank, self._plan = rank, timetable.plan
 
     def bound(self, movement: Movement) -> Bound:
         """Return the slots of a collective on this rank's memory."""
@@ -66,19 +65,17 @@ class Sends:
         source = data if movement.source is None else movement.source
         memory = {Memory.DATA: data, Memory.SOURCE: source, Memory.SCRATCH: data.new_empty(program.scratch)}
         bound = Bound(self._name)
-        own = self._own(movement)
+        own = self._own(movement, size)
         if own is not None and own[0].data_ptr() != own[1].data_ptr():
             bound.before.append(partial(own[0].copy_, own[1]))
-        bound.steps = [self._step(slot, memory, _ADDS[movement.op]) for slot in program.slots]
+        bound.steps = [self._step(slot, memory, _ADDS[movement.step_op]) for slot in program.slots]
         return bound
 
-    def _own(self, movement: Movement) -> tuple[torch.Tensor, torch.Tensor] | None:
+    def _own(self, movement: Movement, size: Size) -> tuple[torch.Tensor, torch.Tensor] | None:
         """Return where this rank's own part goes first, and where it is; None if it is there."""
         if not movement.collective.has_shards or movement.source is None:
             return None
-        lengths = movement.counts or (movement.count // self._size,) * self._size
-        begin = sum(lengths[: self._rank])
-        part = slice(begin, begin + lengths[self._rank])
+        part = slice(*size.parts(self._plan)[self._rank])
         if movement.collective is Collective.ALLGATHER:
             return movement.data[part], movement.source
         return movement.data, movement.source[part]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import torch.distributed as dist
 
-from forestcoll.base.errors import CommunicationError
+from forestcoll.base.errors import CommunicationError, first_line
 
 Action = Callable[[], object]
 """Work on memory, such as a copy or a sum."""
@@ -65,13 +65,9 @@ class Bound:
             except RuntimeError as error:
                 peers = ", ".join(map(str, sorted(step.peers)))
                 raise CommunicationError(
-                    f"{self.name}: slot {number + 1} of {len(self.steps)}, with ranks {peers}: {_first_line(error)}"
+                    f"{self.name}: slot {number + 1} of {len(self.steps)}, with ranks {peers}: {first_line(error)}"
                 ) from error
             for action in step.after:
                 action()
         for action in self.finally_:
             action()
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

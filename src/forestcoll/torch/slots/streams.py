@@ -1,6 +1,6 @@
 """What slots need of a device besides torch's operations: streams, events, and groups of sends and receives.
 
-Only this file names CUDA. torch has NCCL's and RCCL's tensors as `cuda`, so both are served.
+Only this file calls `torch.cuda`. PyTorch has the tensors of AMD's GPUs as `cuda` too.
 """
 
 from collections.abc import Callable, Sequence

@@ -20,9 +20,10 @@ from torch.distributed import distributed_c10d as c10d
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Plan
+from forestcoll.torch.calls.elements import TORCH_OPS
 from forestcoll.torch.calls.inner import method
 from forestcoll.torch.slots.boxes import EqualBoxes
-from forestcoll.torch.slots.movement import TORCH_OPS, Movement, cuts_of
+from forestcoll.torch.slots.movement import Movement, cuts_of
 from forestcoll.torch.slots.steps import Action, Bound, Step
 
 
@@ -92,11 +93,15 @@ def _spread(levels: Sequence[Level], boxes: EqualBoxes, root: int) -> Pairs:
     """Return the hops from `root`, level by level: each rank that has the data gives them to the ranks of its group."""
     holders, hops = [root], set[tuple[int, int]]()
     for level in levels:
-        ranks_of = boxes.rail_of if level is Level.RAIL else boxes.box_of
-        new = [(holder, rank) for holder in holders for rank in ranks_of(holder) if rank not in holders]
+        new = [(holder, rank) for holder in holders for rank in ranks_of(boxes, level, holder) if rank not in holders]
         hops.update(new)
         holders += [rank for _, rank in new]
     return frozenset(hops)
+
+
+def ranks_of(boxes: EqualBoxes, level: Level, rank: int) -> tuple[int, ...]:
+    """Return the ranks of the group of `rank` on a level."""
+    return boxes.rail_of(rank) if level is Level.RAIL else boxes.box_of(rank)
 
 
 def stages_of_slots(stages: int, chunks: int) -> Iterator[list[tuple[int, int]]]:
@@ -146,10 +151,9 @@ class TwoLevel:
         return bound
 
     def _add(self, step: Step, stage: Stage, part: "_Part", movement: Movement) -> None:
-        group, op = self.groups[stage.level], TORCH_OPS[movement.op]
+        group, op = self.groups[stage.level], TORCH_OPS[movement.step_op]
         step.transfers.append(lambda: [_started(group, stage.collective, part.out, part.source, op)])
-        ranks = self.boxes.rail_of(self.rank) if stage.level is Level.RAIL else self.boxes.box_of(self.rank)
-        step.peers.update(rank for rank in ranks if rank != self.rank)
+        step.peers |= {*ranks_of(self.boxes, stage.level, self.rank)} - {self.rank}
 
     def _add_rest(self, bound: Bound, movement: Movement) -> None:
         """Let the group of all ranks add up the last elements, fewer than a box has ranks, in the first slot."""
@@ -158,9 +162,9 @@ class TwoLevel:
             return
         if not bound.steps:
             bound.steps.append(Step())
-        op = TORCH_OPS[movement.op]
+        op = TORCH_OPS[movement.step_op]
         bound.steps[0].transfers.append(lambda: [_started(self.whole, Collective.ALLREDUCE, rest, rest, op)])
-        bound.steps[0].peers.update(rank for rank in range(self.boxes.size) if rank != self.rank)
+        bound.steps[0].peers |= {*range(self.boxes.size)} - {self.rank}
 
     def _allgather(self, movement: Movement) -> "list[list[_Part]]":
         """The rail gathers, the box gathers what the rails brought, and a copy puts it into its places."""
