@@ -147,7 +147,7 @@ class Registry:
 
     def completions(self) -> dict[str, str | None]:
         """Return the names of all values, sorted, with their summaries."""
-        return {each.name: each.facts.get("summary", each.facts.get("title")) for each in self.all()}
+        return {each.name: each.facts.get("summary") for each in self.all()}
 
     def found(self, name: str) -> Spec | None:
         """Return the value called `name`, or None. Only the module of that name, or of its first words, is imported."""
