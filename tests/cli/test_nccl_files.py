@@ -20,7 +20,9 @@ def test_graph_files_are_a_file_or_a_folder_and_dumps_of_nccl_lose_their_ranks(t
     Path(dump).write_text(Path(graph).read_text().replace('dev="0x3"', 'dev="0x3" rank="3"'))
     assert "rank of 6 <gpu> is left out" in run_command("export", dump, "--to", "nccl-graph", "-o", again).out
     assert Path(again).read_text() == Path(graph).read_text()
-    assert "leave them out" in run_command("export", dump, "--to", "nccl-graph", "--method", "bfb").error_line(2)
+    assert "leave it out for a dump of NCCL" in run_command(
+        "export", dump, "--to", "nccl-graph", "--method", "bfb"
+    ).error_line(2)
     write_schedule(generate(MESH, method="nccl-ring"), tmp_path / "s.json")
     found = run_command("export", str(tmp_path / "s.json"), "--to", "nccl-graph", "--json").document()
     assert found["hosts"][0]["rings"]["total"] == "300"

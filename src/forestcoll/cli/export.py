@@ -14,7 +14,9 @@ from forestcoll.cli.options import (
     HelpLaterOption,
     dialect_option,
     json_option,
+    named_network,
     outputs_option,
+    refuse_for_file,
     schedule_of_source,
     source_options,
     usage_of,
@@ -191,16 +193,14 @@ def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, 
 
 def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[HostGraph]":
     """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
-    from forestcoll.base.files import is_standard_stream, path_of
-    from forestcoll.cli.options import named_network
     from forestcoll.nccl.graph.given import dumped_graph, holds_graphs, scheduled_graphs
     from forestcoll.nccl.graph.hosts import host_graphs
     from forestcoll.schedule.files import holds_schedule
 
     path = path_of(options["source"])
     if holds_graphs(path):
-        if options["collective"] or options["method"] or options["without"] or options["degrade"]:
-            raise click.UsageError("--collective, --method, --without and --degrade are for TOPOLOGY; leave them out")
+        given = {name: options[name] for name in ("collective", "method", "without", "degrade")}
+        refuse_for_file(given, "a dump of NCCL")
         return [dumped_graph(path)]
     is_schedule = (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
     if is_schedule or options["method"]:

@@ -184,10 +184,10 @@ class NetworkFile(OutputFile):
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:
         """Check that the file can be written and that its ending is that of the format."""
-        from forestcoll.topology.writers.formats import endings_of
+        from forestcoll.topology.writers.formats import endings_of, may_be_folder
 
         check_ending(path, endings_of(values.get("to")))
-        if not (path.is_dir() and values.get("to") in {"nccl-topo", "nccl-topo-vm"}):
+        if not (path.is_dir() and may_be_folder(values.get("to"))):
             super().check(path, values)
 
 
