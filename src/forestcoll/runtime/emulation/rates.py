@@ -101,7 +101,7 @@ def change_of(topology: Topology, text: str) -> LinkChange:
 
     Args:
         topology: the emulated network.
-        text: the ids of the ends of a link, its new rate (`0` for a dead link), and the seconds until then.
+        text: the ids of the ends of a link, its new rate (`0` for a failed link), and the seconds until then.
 
     Raises:
         InputError: the text cannot be read, or there is no such link.
@@ -142,6 +142,6 @@ def _seconds(after: str, text: str) -> float:
 
 
 def changed(topology: Topology, changes: Iterable[LinkChange]) -> Topology:
-    """Return the emulated network after `changes`; a dead link is left out."""
+    """Return the emulated network after `changes`; a failed link is left out."""
     both = ((ends, each.rate) for each in changes for ends in ((each.one, each.other), (each.other, each.one)))
     return topology.with_bandwidths({ends: rate for ends, rate in both if ends in topology.link_numbers})
