@@ -38,10 +38,10 @@ def with_nics(*boxes: tuple[int, ...], gpus: int = 4) -> Topology:
 
 
 def without_links_to_fabric(name: str, *ends: str) -> Topology:
-    """Return a machine without the links between `ends` and the fabric: dead NICs."""
+    """Return a machine without the links between `ends` and the fabric: failed NICs."""
     whole = load_topology(name)
     dead = [{whole.number(end), whole.number("ib")} for end in ends]
-    builder = TopologyBuilder("dead NICs")
+    builder = TopologyBuilder("failed NICs")
     for node in whole.nodes:
         if node.is_compute:
             builder.add_compute(node.id, box=node.attributes["box"])

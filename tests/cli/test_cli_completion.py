@@ -8,7 +8,10 @@ import pytest
 from cli_run import command, completed, run_command
 
 from forestcoll import builders
+from forestcoll.algorithms.method import methods
 from forestcoll.cli.main import _COMMANDS
+from forestcoll.programs.targets.target import targets
+from forestcoll.topology.importers.importer import importers
 
 
 def completions(line: str) -> set[str]:
@@ -32,6 +35,7 @@ def completions(line: str) -> set[str]:
         ("optimum ring --collective all", ["allgather", "allreduce", "all-to-all"]),
         ("generate ring --method ring", ["ring"]),
         ("import file --format nvidia", ["nvidia-smi-topo", "nvidia-smi-nvlink"]),
+        ("export file --to nccl", ["nccl-graph"]),
         ("no-such-command --", ["--version", "--help"]),
     ],
 )
@@ -45,6 +49,11 @@ def test_builders_and_files_are_completed() -> None:
     assert completions("forestcoll verify sched") == {"file,sched"}
     assert completions("forestcoll topology ring -o net") == {"file,net"}
     assert completions("forestcoll generate ring -o sched") == {"file,sched", "plain,schedule="}
+
+
+def test_every_name_of_a_method_or_a_format_has_a_summary() -> None:
+    for registry in (methods, importers, targets):
+        assert all(registry.completions().values())
 
 
 def test_each_shell_has_a_script(monkeypatch: pytest.MonkeyPatch) -> None:

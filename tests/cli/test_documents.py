@@ -294,3 +294,14 @@ def test_every_link_has_a_target_and_all_rows_of_a_table_have_equally_many_cells
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
         for table in re.findall(r"(?:^\|.*\n?)+", prose, re.MULTILINE):
             assert len({cells(row) for row in table.splitlines()}) == 1, (document, table)
+
+
+@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_page_about_the_code_names_is_there(document: str) -> None:
+    named = set(re.findall(r"`([\w./-]+(?:/|\.(?:py|pyi|h|toml|csv|md)))`", (ROOT / document).read_text()))
+    folders = ("src", "native", "tests", "benchmarks", "evidence", "soak", "tools", "docs")
+    paths = [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    there = "\n".join(f"/{path.relative_to(ROOT).as_posix()}/" for path in paths)
+    missing = {name for name in named if f"/{name.rstrip('/')}/" not in there}
+    assert missing <= {"programs/formats/FORMAT/from_program.py"}
+    assert len(named) > 10

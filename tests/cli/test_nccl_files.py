@@ -20,13 +20,22 @@ def test_graph_files_are_a_file_or_a_folder_and_dumps_of_nccl_lose_their_ranks(t
     Path(dump).write_text(Path(graph).read_text().replace('dev="0x3"', 'dev="0x3" rank="3"'))
     assert "rank of 6 <gpu> is left out" in run_command("export", dump, "--to", "nccl-graph", "-o", again).out
     assert Path(again).read_text() == Path(graph).read_text()
-    assert "leave them out" in run_command("export", dump, "--to", "nccl-graph", "--method", "bfb").error_line(2)
+    assert "leave it out for a dump of NCCL" in run_command(
+        "export", dump, "--to", "nccl-graph", "--method", "bfb"
+    ).error_line(2)
     write_schedule(generate(MESH, method="nccl-ring"), tmp_path / "s.json")
     found = run_command("export", str(tmp_path / "s.json"), "--to", "nccl-graph", "--json").document()
     assert found["hosts"][0]["rings"]["total"] == "300"
-    for option in ("--bytes", "--snippet"):
-        what = "r.py" if option == "--snippet" else "1M"
-        assert option in run_command("export", MESH, "--to", "nccl-graph", option, what).error_line(2)
+    for option, what in (("--bytes", "1M"), ("--dialect", "rccl"), ("-o", f"snippet={tmp_path / 'r.py'}")):
+        refused = run_command("export", MESH, "--to", "nccl-graph", option, what).error_line(2)
+        assert "nccl-graph" in refused
+        assert f"leave {'-o snippet=FILE' if option == '-o' else 'it'} out" in refused
+
+
+def test_the_format_of_graph_files_is_known_as_all_formats_are() -> None:
+    assert "did you mean 'nccl-graph'?" in run_command("export", MESH, "--to", "nccl-grap").error_line(2)
+    refused = run_command("export", MESH, "--to", "nccl-graph:blocks=2").error_line(2)
+    assert "nccl-graph: there is no parameter 'blocks'; nccl-graph has no parameters" in refused
 
 
 def test_topology_files_are_a_file_or_a_folder_and_hosts_have_names(tmp_path: Path) -> None:

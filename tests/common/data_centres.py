@@ -59,7 +59,7 @@ def leaf_spine(random: Random, nodes: int) -> Topology:
 
 
 def rails(random: Random, nodes: int) -> Topology:
-    """GPU g of each box hangs on rail leaf g of its group of 16 boxes, leaves on 8 spines: 2:1, with dead links.
+    """GPU g of each box hangs on rail leaf g of its group of 16 boxes, leaves on 8 spines: 2:1, with failed links.
 
     One in a hundred NICs and three in a hundred uplinks are dead.
     """

@@ -56,6 +56,7 @@ def test_a_page_has_text_and_json_of_the_same_rows() -> None:
         "Links:",
         "  links  kind    share",
         "      8  NVLink  50%",
+        "  and 1 more row; --json lists all.",
         "  one-way",
     ]
     assert page.document() == {

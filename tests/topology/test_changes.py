@@ -99,7 +99,7 @@ def test_ids_with_dashes_and_commas() -> None:
         (["b0/gpu0--ib", "ib--b0/gpu0"], [], "link 'b0/gpu0--ib' is named twice"),
         (["b0/gpu0--ib"], ["b0/gpu0--ib=5"], "link 'b0/gpu0--ib' is named twice"),
         ([], ["b0/gpu0--ib"], "'b0/gpu0--ib' has no bandwidth; write A--B=BANDWIDTH"),
-        ([], ["b0/gpu0--ib=0"], "must be greater than 0; use --without for a dead link"),
+        ([], ["b0/gpu0--ib=0"], "must be greater than 0; use --without for a failed link"),
         ([], ["b0/gpu0--ib=-3"], "must be greater than 0"),
         ([], ["b0/gpu0--ib=nan"], "bandwidth 'nan'"),
         ([], ["b0/gpu0--ib=x%"], "bandwidth 'x%' is not a number"),

@@ -137,7 +137,7 @@ def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
 
     def register(make: Make) -> Make:
         found = described(make=make)
-        methods.put(Spec(name, lambda: found, (), make.__module__, {"baseline": found}))
+        methods.put(Spec(name, lambda: found, (), make.__module__, {"summary": summary, "baseline": found}))
         return make
 
     return register

@@ -19,9 +19,11 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
 
 from forestcoll.base.errors import InputError, InternalError, did_you_mean, shown
 from forestcoll.base.parameters import Parameter, parameter_of
@@ -108,12 +110,22 @@ class Registry:
         noun: what a value is called in messages, such as `method`.
         packages: the packages whose modules declare the values.
         hint: the end of the message about an unknown name; the known names if it is empty.
+        known: the values of another registry with the same packages.
     """
 
-    def __init__(self, noun: str, packages: tuple[str, ...], *, hint: str = "") -> None:
+    def __init__(
+        self, noun: str, packages: tuple[str, ...], *, hint: str = "", known: Mapping[str, Spec] = MappingProxyType({})
+    ) -> None:
         self._noun, self._packages, self._hint = noun, packages, hint
-        self._specs: dict[str, Spec] = {}
+        self._specs: MutableMapping[str, Spec] = ChainMap({}, cast("dict[str, Spec]", known))
         self._is_complete = False
+
+    def including(self, *specs: Spec) -> "Registry":
+        """Return a registry that has the values of this one and further ones."""
+        wider = Registry(self._noun, self._packages, hint=self._hint, known=self._specs)
+        for spec in specs:
+            wider.put(spec)
+        return wider
 
     def add(self, name: str, **facts: Any) -> Callable[[Made], Made]:
         """Declare the decorated dataclass as the value called `name`."""
@@ -147,7 +159,7 @@ class Registry:
 
     def completions(self) -> dict[str, str | None]:
         """Return the names of all values, sorted, with their summaries."""
-        return {each.name: each.facts.get("summary", each.facts.get("title")) for each in self.all()}
+        return {each.name: each.facts.get("summary") for each in self.all()}
 
     def found(self, name: str) -> Spec | None:
         """Return the value called `name`, or None. Only the module of that name, or of its first words, is imported."""

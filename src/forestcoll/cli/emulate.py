@@ -19,7 +19,7 @@ from forestcoll.cli.types import TopologySpec
     metavar="LINK=RATE@T",
     multiple=True,
     help="Change a link, both directions, T seconds after the start: A--B=10Mbit@5. RATE is a rate of the emulation; 0 "
-    "is a dead link. May be given several times.",
+    "is a failed link. May be given several times.",
 )
 @click.option(
     "--launcher",

@@ -14,7 +14,9 @@ from forestcoll.cli.options import (
     HelpLaterOption,
     dialect_option,
     json_option,
+    named_network,
     outputs_option,
+    refuse_for_file,
     schedule_of_source,
     source_options,
     usage_of,
@@ -22,8 +24,6 @@ from forestcoll.cli.options import (
 from forestcoll.cli.types import DataSize, OutputFile, SpecText, check_ending
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from forestcoll.base.progress import Progress
     from forestcoll.base.registry import Registry
     from forestcoll.nccl.graph.hosts import HostGraph
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
     from forestcoll.programs.targets.target import Target
 
 
-def _targets() -> "Registry":
+def _formats() -> "Registry":
+    """Return the formats of programs, and `nccl-graph`, which is no program."""
+    from forestcoll.nccl.graph.target import NCCL_GRAPH
     from forestcoll.programs.targets.target import targets
 
-    return targets
+    return targets.including(NCCL_GRAPH)
 
 
-def _targets_help() -> str:
-    """Return all formats and their options."""
-    from forestcoll.nccl.graph.target import NcclGraph
-
-    formats = [f"{spec.name} ({spec.facts['summary']})" for spec in _targets().all()]
-    formats.append(f"{NcclGraph.name} ({NcclGraph.summary})")
+def _formats_help() -> str:
+    """Return all formats and what they are."""
+    formats = [f"{name} ({summary})" for name, summary in _formats().completions().items()]
     return f"The format: {', '.join(formats)}; with keys, listed below, such as msccl-xml:channels=2,chunks=64."
 
 
 def _keys() -> list[tuple[str, str]]:
     """Return each key of a format with its meaning, values and default, and the formats that have it unless all do."""
-    specs = _targets().all()
+    formats = _formats()
+    specs = [spec for spec in formats.all() if spec.parameters]
     found = {each.name: each for spec in specs for each in spec.parameters}
-    having = {name: _targets().having(name) for name in found}
+    having = {name: formats.having(name) for name in found}
     of = {name: "" if len(names) == len(specs) else f"for {', '.join(names)}; " for name, names in having.items()}
     return [
         (f"{name}=", f"{each.meaning}: {each.kind.form}.  [{of[name]}default: {each.default_text}]")
@@ -72,27 +72,14 @@ _STATED = "forestcoll.export.stated"
 
 
 class _FormatText(SpecText):
-    """A format of programs, or `nccl-graph`, which is no program."""
-
-    def read(self, text: str) -> "Target | NcclGraph":
-        """Return the format."""
-        from forestcoll.nccl.graph.target import NcclGraph
-
-        return NcclGraph() if text == NcclGraph.name else super().read(text)
+    """A format, whose keys other options must not contradict."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> "Target | object":
         """Return the format, and note the keys that its text has, which options must not contradict."""
         target = super().convert(value, param, ctx)
         if ctx is not None and isinstance(value, str) and ":" in value:
-            ctx.meta[_STATED] = _targets().named(value.partition(":")[0]).values(value.partition(":")[2])
+            ctx.meta[_STATED] = _formats().named(value.partition(":")[0]).values(value.partition(":")[2])
         return target
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-        """Return the names of formats that begin with `incomplete`."""
-        from click.shell_completion import CompletionItem
-
-        found = super().shell_complete(ctx, param, incomplete)
-        return [*found, *[CompletionItem("nccl-graph")] * "nccl-graph".startswith(incomplete)]
 
 
 class _ProgramFile(OutputFile):
@@ -114,8 +101,8 @@ class _ProgramFile(OutputFile):
     "--to",
     "target",
     cls=HelpLaterOption,
-    make_help=_targets_help,
-    type=_FormatText("format", _targets),
+    make_help=_formats_help,
+    type=_FormatText("format", _formats),
     metavar="NAME[:KEY=VALUE…]",
     required=True,
     is_eager=True,
@@ -159,15 +146,12 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     from forestcoll.presentation.results.programs.programs import export_page
     from forestcoll.tuning.programs.export import export
 
-    if isinstance(target, NcclGraph):
-        if useless := [f"--{name}" for name in ("dialect", "bytes") if options.pop(name) is not None]:
-            raise click.UsageError(f"{useless[0]} has no effect on nccl-graph; leave it out")
-        usage_of(target.check_outputs, output)
-        _export_graphs(target, output.get("program"), options, as_json=as_json)
-        return
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
     usage_of(target.check_outputs, output)
     program = output.get("program")
+    if isinstance(target, NcclGraph):
+        _export_graphs(target, program, options, as_json=as_json)
+        return
     source = input_name(path_of(options["source"]))
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
@@ -209,16 +193,14 @@ def _export_graphs(target: "NcclGraph", output: Path | None, options: dict[str, 
 
 def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[HostGraph]":
     """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
-    from forestcoll.base.files import is_standard_stream, path_of
-    from forestcoll.cli.options import named_network
     from forestcoll.nccl.graph.given import dumped_graph, holds_graphs, scheduled_graphs
     from forestcoll.nccl.graph.hosts import host_graphs
     from forestcoll.schedule.files import holds_schedule
 
     path = path_of(options["source"])
     if holds_graphs(path):
-        if options["collective"] or options["method"] or options["without"] or options["degrade"]:
-            raise click.UsageError("--collective, --method, --without and --degrade are for TOPOLOGY; leave them out")
+        given = {name: options[name] for name in ("collective", "method", "without", "degrade")}
+        refuse_for_file(given, "a dump of NCCL")
         return [dumped_graph(path)]
     is_schedule = (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
     if is_schedule or options["method"]:
@@ -230,16 +212,16 @@ def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[Ho
     return host_graphs(network, options["collective"] or "allgather")
 
 
-def _with_options(target: "Target", options: Mapping[str, Any]) -> "Target":
+def _with_options(target: "Target | NcclGraph", options: Mapping[str, Any]) -> "Target | NcclGraph":
     """Return a format with the options of the command line that set one of its own; None is not given."""
-    targets = _targets()
+    formats = _formats()
     given = {name: value for name, value in options.items() if value is not None}
     stated = click.get_current_context().meta.get(_STATED, {})
     for name, value in given.items():
         if stated.get(name, value) != value:
             raise click.UsageError(f"--to and --{name} give different values of {name}; leave one of them out")
     try:
-        targets.require(targets.named(target.name), given, {})
+        formats.require(formats.named(target.name), given, {})
     except InputError as error:
         raise click.UsageError(str(error)) from None
     return replace(target, **given)

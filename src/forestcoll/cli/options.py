@@ -402,7 +402,7 @@ def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[
     path = path_of(source)
     is_file = is_standard_stream(path) or path.is_file()
     if is_file and holds_schedule(path):
-        refuse_for_schedule({"collective": collective, "method": method, **changes})
+        refuse_for_file({"collective": collective, "method": method, **changes})
         return read_verified(path, progress=progress)
     progress.begin("reading the topology")
     schedule = generate(named_network(source, **changes), collective or "allgather", method, progress=progress)
@@ -410,15 +410,15 @@ def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[
     return schedule, certified(verify(schedule))
 
 
-def refuse_for_schedule(options: Mapping[str, Any]) -> None:
-    """Refuse options for TOPOLOGY where the file of a schedule is given.
+def refuse_for_file(options: Mapping[str, Any], what: str = "a schedule") -> None:
+    """Refuse options for TOPOLOGY where a file with a schedule, or `what`, is given.
 
     Raises:
         click.UsageError: one of them is given.
     """
     given = next((name for name, value in options.items() if value), None)
     if given is not None:
-        raise click.UsageError(f"--{given} is for TOPOLOGY; leave it out for a schedule")
+        raise click.UsageError(f"--{given} is for TOPOLOGY; leave it out for {what}")
 
 
 def changed_network_of(topology: str, demand: "Demand | Groups", changes: "Changes") -> "Topology":

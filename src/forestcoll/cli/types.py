@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
 
-from forestcoll.base.errors import InputError, did_you_mean, nearest, shown
+from forestcoll.base.errors import InputError, nearest, shown, unknown_name
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -184,10 +184,10 @@ class NetworkFile(OutputFile):
 
     def check(self, path: Path, values: Mapping[str, Any]) -> None:
         """Check that the file can be written and that its ending is that of the format."""
-        from forestcoll.topology.writers.formats import endings_of
+        from forestcoll.topology.writers.formats import endings_of, may_be_folder
 
         check_ending(path, endings_of(values.get("to")))
-        if not (path.is_dir() and values.get("to") in {"nccl-topo", "nccl-topo-vm"}):
+        if not (path.is_dir() and may_be_folder(values.get("to"))):
             super().check(path, values)
 
 
@@ -247,8 +247,7 @@ class FilesByKind(_TextType[tuple[str, str]]):
         if not equals:
             kind, name = self.first, text
         if kind not in self.kinds:
-            there_are = ", ".join(self.kinds)
-            raise ValueError(f"there is no kind {shown(kind)}; {did_you_mean(kind, self.kinds)}there are {there_are}")
+            raise unknown_name(f"there is no kind {shown(kind)}", kind, self.kinds)
         return kind, name
 
     def by_kind(self, ctx: click.Context, param: click.Parameter, value: Sequence[tuple[str, str]]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import Changes, change_options, json_option, named_network, refuse_for_schedule
+from forestcoll.cli.options import Changes, change_options, json_option, named_network, refuse_for_file
 from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _read(shown: str, changes: "Changes", progress: "Progress") -> "Topology | S
     if not (is_standard_stream(path) or path.is_file()) or not holds_schedule(path):
         progress.begin("reading the topology")
         return named_network(shown, *changes, connected=False)
-    refuse_for_schedule({"without": changes[0], "degrade": changes[1]})
+    refuse_for_file({"without": changes[0], "degrade": changes[1]})
     return _schedule(path, progress)
 
 

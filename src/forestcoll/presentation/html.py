@@ -127,7 +127,7 @@ def _table(table: Table) -> Iterator[Element]:
     rows = [_row("th", _HEAD, table.titles, table)] if table.titles else []
     rows += [_row("td", _CELL, cells, table) for cells in table.cells()]
     yield element("table", *rows, style="border-collapse:collapse;margin:0.4em 0")
-    for note in table.notes:
+    for note in table.below:
         yield element("div", note, style="opacity:0.7")
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.base.display import Displayed, printable
+from forestcoll.base.errors import plural
 
 _INDENT = "  "
 _GAP = "  "
@@ -108,7 +109,7 @@ class Table(Displayed):
         title: a line above the table; no line if empty.
         notes: lines below the table.
         key: the key of the rows in the JSON of a page; the table is only on the page if empty.
-        most: the most rows on the page; JSON has all of them.
+        most: the most rows on the page, with a line that counts the others; JSON has all of them.
 
     Example:
         >>> table = Table((Column("links", right=True, key="links"), Column("kind")), ((8, "NVLink"), (16, "PCIe")))
@@ -142,6 +143,12 @@ class Table(Displayed):
         titles = tuple(column.title or "" for column in self.shown)
         return titles if any(titles) else ()
 
+    @property
+    def below(self) -> tuple[str, ...]:
+        """The lines below the table: how many rows are left out, and the notes."""
+        more = 0 if self.most is None else len(self.rows) - self.most
+        return (f"and {plural(more, 'more row')}; --json lists all.", *self.notes) if more > 0 else self.notes
+
     def cells(self) -> list[tuple[str, ...]]:
         """Return the values of each row on the page as text without control characters."""
         return [
@@ -157,7 +164,7 @@ class Table(Displayed):
         cells = [each for each in (self.titles, *self.cells()) if each]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         above = [self.title] * bool(self.title)
-        return [*above, *(self._line(row, widths) for row in cells), *(f"{_INDENT}{each}" for each in self.notes)]
+        return [*above, *(self._line(row, widths) for row in cells), *(f"{_INDENT}{each}" for each in self.below)]
 
     def _line(self, row: Sequence[str], widths: Sequence[int]) -> str:
         padded = (

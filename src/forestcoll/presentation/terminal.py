@@ -29,7 +29,7 @@ def _draw_table(console: Console, table: Table) -> None:
     if table.title:
         console.print(Text(table.title, style="bold"), soft_wrap=True)
     console.print(Padding(_rich_table(table), _INDENT, expand=False))
-    for note in table.notes:
+    for note in table.below:
         console.print(Text(f"  {note}", style="dim"), soft_wrap=True)
 
 

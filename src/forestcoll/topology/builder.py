@@ -238,7 +238,7 @@ class TopologyBuilder:
         except ValueError as error:
             raise ValueError(f": bandwidth {shown(value)} {error}") from None
         if amount.numerator <= 0:
-            raise ValueError(f": bandwidth {shown(value)} must be greater than 0; leave a dead link out")
+            raise ValueError(f": bandwidth {shown(value)} must be greater than 0; leave a failed link out")
         return amount
 
     def _merge(self, link: Link) -> None:

@@ -323,7 +323,7 @@ def _degraded(topology: "Topology", text: str) -> tuple[_Part, dict[Ends, Fracti
         raise InputError(f"{shown(text)}: bandwidth {shown(value)} {error}") from None
     if number <= 0:
         raise InputError(
-            f"{shown(text)}: bandwidth {shown(value)} must be greater than 0; use --without for a dead link"
+            f"{shown(text)}: bandwidth {shown(value)} must be greater than 0; use --without for a failed link"
         )
     ways = [way for ends in part.links for way in (ends, ends[::-1]) if way in topology.link_numbers]
     old = topology.bandwidths

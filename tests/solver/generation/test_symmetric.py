@@ -137,7 +137,7 @@ FAULTY = {
     ("mi250:boxes=8", "b0/gpu0--b0/gpu4"): 28,
     ("cluster:boxes=4", "b0/gpu0--leaf0"): 24,
 }
-"""Networks with dead links whose group leaves the nodes of faulty boxes in place, with the order of the group."""
+"""Networks with failed links whose group leaves the nodes of faulty boxes in place, with the order of the group."""
 
 
 @pytest.mark.parametrize(("fault", "order"), FAULTY.items())

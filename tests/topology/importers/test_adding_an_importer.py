@@ -31,7 +31,7 @@ from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 
 
-@importers.add("paper-necklace", title="beads on a necklace", tried=35)
+@importers.add("paper-necklace", summary="beads on a necklace", tried=35)
 @dataclass(frozen=True)
 class Necklace(Importer):
     """Reads beads on a necklace."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import check_writable, write_file_or_folder
 from forestcoll.base.folders import check_place
+from forestcoll.base.registry import Spec
 
 if TYPE_CHECKING:
     from forestcoll.nccl.graph.hosts import HostGraph
@@ -18,7 +19,6 @@ class NcclGraph:
     """Where `nccl-graph` differs from programs: it is a file, or a folder if hosts differ."""
 
     name: ClassVar[str] = "nccl-graph"
-    summary: ClassVar[str] = "rings and chains for NCCL's NCCL_GRAPH_FILE"
     endings: ClassVar[tuple[str, ...]] = (".xml",)
     is_folder: ClassVar[bool] = True
 
@@ -40,3 +40,7 @@ class NcclGraph:
         """Write the files of hosts and return their names; see `write_file_or_folder`."""
         names = [each.hosts[0] if each.hosts else "host" for each in found]
         return write_file_or_folder(path, dict(zip(names, (each.text for each in found), strict=True)), ".xml")
+
+
+NCCL_GRAPH = Spec(NcclGraph.name, NcclGraph, (), __name__, {"summary": "rings and chains for NCCL's NCCL_GRAPH_FILE"})
+"""The format as `--to` reads it, next to the formats of programs."""

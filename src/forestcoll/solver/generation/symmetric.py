@@ -5,10 +5,10 @@ of equal bandwidth, so all links of an orbit carry the same load. If the base tr
 times the capacity of one link, where g is the number of elements, all trees are within all capacities. For 16,384 GPUs,
 a few trees are then grown, verified and written instead of 16,384.
 
-In a network with a few faults, the group leaves nodes in place, such as those of a box with a dead link, and shifts the
-other boxes. A root that stays in place is the root of all g images of its base trees. So these trees have a share that
-is smaller by the factor g: the mean of all images of a solution is a solution, too. A link that stays in place carries
-all g images of each base tree that uses it. `native/generation/orbits.h` counts both.
+In a network with a few faults, the group leaves nodes in place, such as those of a box with a failed link, and shifts
+the other boxes. A root that stays in place is the root of all g images of its base trees. So these trees have a share
+that is smaller by the factor g: the mean of all images of a solution is a solution, too. A link that stays in place
+carries all g images of each base tree that uses it. `native/generation/orbits.h` counts both.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """What an importer is: the reader of one format. Each is declared in a file of its own.
 
-    @importers.add("slurm", title="Slurm's topology.conf or topology.yaml", tried=130)
+    @importers.add("slurm", summary="Slurm's topology.conf or topology.yaml", tried=130)
     @dataclass(frozen=True)
     class Slurm(Importer):
         link_bandwidth: Fraction | None = option("link_bandwidth")
@@ -11,8 +11,8 @@
         def network(self, source: Source, notes: Notes) -> TopologyBuilder: ...
 
 Its fields are the keys of its text, `slurm:link_bandwidth=25`, and what it does not declare has no effect on its files.
-The declaration states a `title` for people, `several=True` if several files make one network, and `tried`, its place in
-the order in which files are compared with the formats. The most distinctive formats come first. From `UNMARKED` on are
+The declaration states a `summary`, `several=True` if several files make one network, and `tried`, its place in the
+order in which files are compared with the formats. The most distinctive formats come first. From `UNMARKED` on are
 formats without any mark: a broken file of another format can look like one of them.
 """
 

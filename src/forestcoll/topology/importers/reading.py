@@ -190,7 +190,7 @@ def _check_format(sources: Sequence[Source], importer: Importer) -> None:
         other = None if importer.looks_like(source.text) else importer_of(source.text)
         if other is not None and other.facts["tried"] < UNMARKED:
             raise InputError(
-                f"{source.where}: is not in format {importer.name}: it looks like {other.facts['title']}; "
+                f"{source.where}: is not in format {importer.name}: it looks like {other.facts['summary']}; "
                 f"leave --format out, or give --format {other.name}"
             )
 

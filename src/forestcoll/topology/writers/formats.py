@@ -69,6 +69,11 @@ def endings_of(name: str | None) -> tuple[str, ...]:
     return tuple(ending for each in formats for ending in each.endings)
 
 
+def may_be_folder(name: str | None) -> bool:
+    """Return whether the format with that name is a folder if hosts differ."""
+    return name is not None and format_named(name).by_host is not None
+
+
 def write_network(topology: Topology, path: PathLike, to: str | None = None) -> None:
     """Write `topology` to `path` in a format that another program reads, or in this project's own.
 

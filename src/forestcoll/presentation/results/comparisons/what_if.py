@@ -62,7 +62,7 @@ def study_page(study: Study, what: str = "change") -> Page:
         )
         for each, nodes in zip(study.rows, left, strict=True)
     )
-    table = Table(columns, rows, notes=(*_more(len(rows)), *_whole_fabric(study)), key="rows", most=_MOST_ROWS)
+    table = Table(columns, rows, notes=_whole_fabric(study), key="rows", most=_MOST_ROWS)
     return Page(_title(study.topology, study.demand), (*head, table, *_first_reason(study)))
 
 
@@ -97,7 +97,6 @@ def upgrades_page(study: UpgradeStudy) -> Page:
     )
     limits = {_limit(each) for each in study.rows}
     notes = (
-        *_more(len(rows)),
         "gains up to: more bandwidth than this on each of the links gains nothing more; -: more gains nothing at all",
         "at: the bandwidth of each of the links for which algbw is given",
         *("no limit: more bandwidth always gains; algbw is that of twice the bandwidth",) * ("no limit" in limits),
@@ -185,10 +184,6 @@ def _limit(row: Upgrade) -> str:
     if row.breakpoint is not None:
         return "-" if row.ratio == 1 else _number(row.breakpoint)
     return "no limit" if row.curve else "not known"
-
-
-def _more(rows: int) -> tuple[str, ...]:
-    return (f"and {rows - _MOST_ROWS} more; --json lists them",) if rows > _MOST_ROWS else ()
 
 
 def _bottleneck(study: Study, row: ChangeRow) -> str:

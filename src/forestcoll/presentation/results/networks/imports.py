@@ -16,7 +16,7 @@ from forestcoll.topology.importers.imported import Imported
 def import_page(imported: Imported, output: Path | None = None) -> Page:
     """Return the page of an import; the keys of `bandwidths` in JSON are bandwidths, its values count one-way links."""
     network = network_page(imported.topology)
-    nics = plural(imported.nics, "switch").replace("switchs", "switches")
+    nics = plural(imported.nics, "switch", "switches")
     bandwidths = {plain_number(value): count for value, count in imported.bandwidths.items()}
     rows = (
         row("format", imported.format, format=imported.format, boxes=imported.boxes, bandwidths=bandwidths),

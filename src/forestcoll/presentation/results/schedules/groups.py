@@ -118,9 +118,7 @@ def _moved(best: GroupsOptimum) -> Table:
         )
         for group in best.groups
     )
-    more = max(0, len(best.groups) - _MOST_ROWS)
-    notes = (f"and {plural(more, 'more row')}; --json lists all.",) if more else ()
-    return Table(columns, rows, title="Pieces; those in one row have the same nodes:", notes=notes, most=_MOST_ROWS)
+    return Table(columns, rows, title="Pieces; those in one row have the same nodes:", most=_MOST_ROWS)
 
 
 def _ends(topology: Topology, group: Group) -> tuple[Sequence[int], Sequence[int]]:

@@ -43,7 +43,7 @@ class _Fabric:
     lines: dict[tuple[End, End], int] = field(default_factory=dict)
 
 
-@importers.add("ibnetdiscover", title="the output of ibnetdiscover", tried=80)
+@importers.add("ibnetdiscover", summary="the output of ibnetdiscover", tried=80)
 @dataclass(frozen=True)
 class Ibnetdiscover(Importer):
     """Reads the output of ibnetdiscover."""

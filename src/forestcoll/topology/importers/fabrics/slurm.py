@@ -34,7 +34,7 @@ class _Switch:
     is_block: bool = False
 
 
-@importers.add("slurm", title="Slurm's topology.conf or topology.yaml", tried=130)
+@importers.add("slurm", summary="Slurm's topology.conf or topology.yaml", tried=130)
 @dataclass(frozen=True)
 class Slurm(Importer):
     """Reads Slurm's topology.conf or topology.yaml."""

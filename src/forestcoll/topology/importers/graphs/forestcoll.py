@@ -13,7 +13,7 @@ from forestcoll.topology.importers.source import Source
 _LOOKED_AT = 2**16
 
 
-@importers.add("forestcoll", title="forestcoll.topology/1, this project's own format", tried=0)
+@importers.add("forestcoll", summary="forestcoll.topology/1, this project's own format", tried=0)
 @dataclass(frozen=True)
 class Forestcoll(Importer):
     """Reads forestcoll.topology/1, this project's own format."""

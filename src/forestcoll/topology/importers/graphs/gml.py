@@ -23,7 +23,7 @@ _MOST_DIGITS = 100
 Pairs = list[tuple[str, object, int]]
 
 
-@importers.add("gml", title="GML", tried=110)
+@importers.add("gml", summary="GML", tried=110)
 @dataclass(frozen=True)
 class Gml(GraphImporter):
     """Reads GML."""

@@ -17,7 +17,7 @@ _INTEGERS = ("int", "integer", "long")
 _FLOATS = ("float", "double")
 
 
-@importers.add("graphml", title="GraphML", tried=100)
+@importers.add("graphml", summary="GraphML", tried=100)
 @dataclass(frozen=True)
 class Graphml(GraphImporter):
     """Reads GraphML."""

@@ -36,7 +36,7 @@ def _edge(line: str) -> "re.Match[str] | None":
     return _EDGE.fullmatch(line) if len(line) < _MAX_LINE else None
 
 
-@importers.add("edge-list", title="a list of edges", tried=910)
+@importers.add("edge-list", summary="a list of edges", tried=910)
 @dataclass(frozen=True)
 class EdgeList(GraphImporter):
     """Reads a list of edges."""
@@ -66,7 +66,7 @@ class EdgeList(GraphImporter):
         return _graph(edges, notes)
 
 
-@importers.add("adjacency-list", title="a list of nodes and their neighbours", tried=920)
+@importers.add("adjacency-list", summary="a list of nodes and their neighbours", tried=920)
 @dataclass(frozen=True)
 class AdjacencyList(GraphImporter):
     """Reads a list of nodes and their neighbours."""

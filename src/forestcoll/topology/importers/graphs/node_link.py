@@ -20,7 +20,7 @@ _NAMES = ("id", "name", "label")
 _ENDS = (("source", "src", "from"), ("target", "dst", "to"))
 
 
-@importers.add("node-link", title="networkx's node-link JSON without this project's mark", tried=170)
+@importers.add("node-link", summary="networkx's node-link JSON without this project's mark", tried=170)
 @dataclass(frozen=True)
 class NodeLink(GraphImporter):
     """Reads networkx's node-link JSON without this project's mark."""

@@ -24,7 +24,7 @@ _UNITS = {"MBITPERSEC": "Mb/s", "GBITPERSEC": "Gb/s", "KBITPERSEC": "Kb/s"}
 _UNIT = "SNDlib units"
 
 
-@importers.add("sndlib", title="SNDlib's networks, text or XML", tried=90)
+@importers.add("sndlib", summary="SNDlib's networks, text or XML", tried=90)
 @dataclass(frozen=True)
 class Sndlib(GraphImporter):
     """Reads SNDlib's networks, text or XML."""

@@ -34,7 +34,7 @@ _MODELS = (
 Links = list[tuple[str, str, Fraction]]
 
 
-@importers.add("amd-smi", title="the tables of amd-smi topology and rocm-smi --showtopo", several=True, tried=40)
+@importers.add("amd-smi", summary="the tables of amd-smi topology and rocm-smi --showtopo", several=True, tried=40)
 @dataclass(frozen=True)
 class AmdSmi(Importer):
     """Reads the tables of amd-smi topology and rocm-smi --showtopo."""

@@ -25,7 +25,7 @@ _MOST_OBJECTS = 4096
 _MB_PER_GB = 1000
 
 
-@importers.add("hwloc-xml", title="XML of hwloc (lstopo topology.xml)", several=True, tried=50)
+@importers.add("hwloc-xml", summary="XML of hwloc (lstopo topology.xml)", several=True, tried=50)
 @dataclass(frozen=True)
 class HwlocXml(Importer):
     """Reads XML of hwloc (lstopo topology.xml)."""

@@ -29,7 +29,7 @@ _MEMORY = Fraction(5000)
 _NAMES = {"nvlink": "NVLink", "xgmi": "xGMI link"}
 
 
-@importers.add("nccl-xml", title="topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)", several=True, tried=10)
+@importers.add("nccl-xml", summary="topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)", several=True, tried=10)
 @dataclass(frozen=True)
 class NcclXml(Importer):
     """Reads topology XML of NCCL and RCCL (NCCL_TOPO_DUMP_FILE)."""

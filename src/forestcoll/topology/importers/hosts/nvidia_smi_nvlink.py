@@ -33,7 +33,7 @@ class _Links:
     inactive: int = 0
 
 
-@importers.add("nvidia-smi-nvlink", title="the list of nvidia-smi nvlink -s", several=True, tried=30)
+@importers.add("nvidia-smi-nvlink", summary="the list of nvidia-smi nvlink -s", several=True, tried=30)
 @dataclass(frozen=True)
 class NvidiaSmiNvlink(Importer):
     """Reads the list of nvidia-smi nvlink -s."""

@@ -40,7 +40,7 @@ _SHARED_WITH_NIC = (_ONE_BRIDGE, ("PXB",), ("PHB", "NODE", "PHX"))
 Links = list[tuple[str, str, Fraction]]
 
 
-@importers.add("nvidia-smi-topo", title="the matrix of nvidia-smi topo -m", several=True, tried=20)
+@importers.add("nvidia-smi-topo", summary="the matrix of nvidia-smi topo -m", several=True, tried=20)
 @dataclass(frozen=True)
 class NvidiaSmiTopo(Importer):
     """Reads the matrix of nvidia-smi topo -m."""

@@ -81,7 +81,7 @@ def _is_one_row_with_names(rows: Rows) -> bool:
     )
 
 
-@importers.add("matrix", title="a matrix of bandwidths, as CSV", tried=900)
+@importers.add("matrix", summary="a matrix of bandwidths, as CSV", tried=900)
 @dataclass(frozen=True)
 class BandwidthMatrix(Importer):
     """Reads a matrix of bandwidths, as CSV."""

@@ -32,7 +32,7 @@ class _Block:
     columns: int = 0
 
 
-@importers.add("p2p-bandwidth", title="the output of p2pBandwidthLatencyTest or nvbandwidth", tried=70)
+@importers.add("p2p-bandwidth", summary="the output of p2pBandwidthLatencyTest or nvbandwidth", tried=70)
 @dataclass(frozen=True)
 class P2pBandwidth(Importer):
     """Reads the output of p2pBandwidthLatencyTest or nvbandwidth."""

@@ -18,7 +18,7 @@ _BAD = 0.1
 _MOST_LISTED = 8
 
 
-@importers.add("measurements", title="the measurements of forestcoll probe", tried=60)
+@importers.add("measurements", summary="the measurements of forestcoll probe", tried=60)
 @dataclass(frozen=True)
 class ProbeMeasurements(Importer):
     """Reads the measurements of forestcoll probe."""

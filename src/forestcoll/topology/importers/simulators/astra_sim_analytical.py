@@ -55,7 +55,7 @@ class _Dimension:
         return {"switch": self.size, "complete": self.size * (self.size - 1) // 2}.get(self.block, self.size)
 
 
-@importers.add("astra-sim-analytical", title="the YAML of ASTRA-sim's analytical model", tried=160)
+@importers.add("astra-sim-analytical", summary="the YAML of ASTRA-sim's analytical model", tried=160)
 @dataclass(frozen=True)
 class AstraSimAnalytical(Importer):
     """Reads the YAML of ASTRA-sim's analytical model."""

@@ -47,7 +47,7 @@ class _Line:
     latency_us: Fraction | None
 
 
-@importers.add("astra-sim-ns3", title="the text of ASTRA-sim's and SimAI's ns-3", tried=150)
+@importers.add("astra-sim-ns3", summary="the text of ASTRA-sim's and SimAI's ns-3", tried=150)
 @dataclass(frozen=True)
 class AstraSimNs3(Importer):
     """Reads the text of ASTRA-sim's and SimAI's ns-3."""

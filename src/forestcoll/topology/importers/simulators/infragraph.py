@@ -49,7 +49,7 @@ class _Device:
     edges: list[tuple[str, str, str]] = field(default_factory=list)
 
 
-@importers.add("infragraph", title="InfraGraph's infrastructure, YAML or JSON", tried=120)
+@importers.add("infragraph", summary="InfraGraph's infrastructure, YAML or JSON", tried=120)
 @dataclass(frozen=True)
 class Infragraph(Importer):
     """Reads InfraGraph's infrastructure, YAML or JSON."""

@@ -20,7 +20,7 @@ _US_PER_MB = 1000
 """GB/s of a link that takes one microsecond a megabyte."""
 
 
-@importers.add("taccl", title="TACCL's JSON of a node", tried=140)
+@importers.add("taccl", summary="TACCL's JSON of a node", tried=140)
 @dataclass(frozen=True)
 class Taccl(Importer):
     """Reads TACCL's JSON of a node."""

@@ -59,7 +59,7 @@ class ConnectedSearch:
         """Return commuting symmetries that may leave compute nodes in place, with the fewest orbits of compute nodes.
 
         If there is no group that moves every compute node, often one is found when switches of one colour are fixed, or
-        when only the compute nodes of the most common colour must move, as in a torus with a dead link.
+        when only the compute nodes of the most common colour must move, as in a torus with a failed link.
         """
         found = [self.group()] if self.bound > 1 else [[]]
         found += (self.solve(held, self.budget) for _, held in self._held_graphs())
