@@ -67,9 +67,9 @@ SPECS = [
     "dgx-2:boxes=2,gpus=5",
     "dgx-a100:boxes=1",
     "dgx-a100:boxes=2",
-    "dgx-a100:boxes=2,gpus=3,nics=true",
-    "dgx-a100:boxes=2,nics=true",
-    "dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7",
+    "dgx-a100:boxes=2,gpus=3,pcie=true",
+    "dgx-a100:boxes=2,pcie=true",
+    "dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,nic_bandwidth=1/7",
     "dgx-a100:boxes=3,gpus=5",
     "dgx-a100:boxes=4,gpus=1",
     "dgx-b200:boxes=2",
@@ -104,7 +104,7 @@ SPECS = [
     "mi300x:boxes=2",
     "mi355x:boxes=1",
     "modified-de-bruijn:degree=2,length=3",
-    "rail-only:boxes=3,gpus=4,scale_up_bandwidth=18,rail_bandwidth=1",
+    "rail-only:boxes=3,gpus=4,scale_up_bandwidth=18,nic_bandwidth=1",
     "rail:boxes=2,gpus=4",
     "rail:boxes=3,gpus=2,oversubscription=3",
     "ring:nodes=2",
@@ -124,7 +124,7 @@ SPECS = [
     "twisted-torus:dims=3x4",
 ]
 
-HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7"}
+HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,nic_bandwidth=1/7"}
 """Builders on which shares are too fine to be whole numbers of chunks."""
 
 PERSONALISED = (Collective.ALL_TO_ALL, Collective.GATHER, Collective.SCATTER)

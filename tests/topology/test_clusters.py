@@ -20,7 +20,7 @@ SHAPES = [
     "cluster:box=dgx-h100,boxes=2,nics=16,nic_bandwidth=50,pcie_bandwidth=64",
     "cluster:box=dgx-h100,boxes=2,nics=4,nic_bandwidth=50,pcie_bandwidth=64",
     "cluster:box=dgx-h100,boxes=2,pcie_bandwidth=32",
-    "cluster:box=dgx-a100:nics=true,boxes=2,rails=8",
+    "cluster:box=dgx-a100:pcie=true,boxes=2,rails=8",
     "cluster:box=mi300x,dims=3x2,dim_bandwidth=10+20,wrap=true+false",
     "cluster:box=mi300x,dims=4,dim_bandwidth=10,nics=8,nic_bandwidth=50",
     "cluster:box=aws-p4d,boxes=4,rails=4,boxes_per_leaf=2",

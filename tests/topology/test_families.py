@@ -114,7 +114,7 @@ def test_a_fat_tree_widens_towards_the_root() -> None:
 
 
 def test_gpu_i_of_every_box_is_on_rail_i() -> None:
-    spec = "boxes=3,gpus=4,scale_up_bandwidth=9,rail_bandwidth=2"
+    spec = "boxes=3,gpus=4,scale_up_bandwidth=9,nic_bandwidth=2"
     only = to_networkx(build_topology(f"rail-only:{spec}"))
     spine = to_networkx(build_topology(f"rail:{spec},oversubscription=4"))
     for graph in (only, spine):

@@ -28,9 +28,9 @@ FIGURES: list[tuple[str, int, int, int, int | str]] = [
     ("dgx-a100:boxes=1", 8, 1, 16, 300),
     ("dgx-a100:boxes=2", 16, 3, 64, 325),
     ("dgx-a100:boxes=4,gpus=4", 16, 5, 64, 325),
-    ("dgx-a100:boxes=1,nics=true", 8, 1, 16, 300),
-    ("dgx-a100:boxes=2,nics=true", 16, 3 + 2 * (4 + 8), 2 * 16 * 4, 332),
-    ("dgx-a100:boxes=2,gpus=3,nics=true", 6, 3 + 2 * (2 + 3), 2 * 6 * 4, 332),
+    ("dgx-a100:boxes=1,pcie=true", 8, 1, 16, 300),
+    ("dgx-a100:boxes=2,pcie=true", 16, 3 + 2 * (4 + 8), 2 * 16 * 4, 332),
+    ("dgx-a100:boxes=2,gpus=3,pcie=true", 6, 3 + 2 * (2 + 3), 2 * 6 * 4, 332),
     ("dgx-h100:boxes=1", 8, 1, 16, 450),
     ("dgx-h100:boxes=16", 128, 17, 512, 500),
     ("dgx-1:boxes=1", 8, 0, 32, 150),
@@ -76,7 +76,7 @@ def test_every_number_of_boxes_and_gpus_builds_a_network_of_the_stated_size() ->
 def test_every_bandwidth_can_be_set() -> None:
     for machine in MACHINES:
         names = [each.name for each in machine.parameters if each.name.endswith("bandwidth")]
-        options = ",nics=true" if machine.name == "dgx-a100" else ""
+        options = ",pcie=true" if machine.name == "dgx-a100" else ""
         for name in names:
             topology = build_topology(f"{machine.name}:boxes=2,{name}=100/7{options}")
             assert any(link.bandwidth.denominator == 7 for link in topology.links), (machine.name, name)
@@ -86,7 +86,7 @@ def test_every_bandwidth_can_be_set() -> None:
 
 
 def test_nics_are_behind_a_pcie_switch_and_two_gpus_may_share_one() -> None:
-    topology = build_topology("dgx-a100:nics=true")
+    topology = build_topology("dgx-a100:pcie=true")
     for gpu, switch in [(0, 0), (1, 0), (6, 3), (7, 3)]:
         assert bandwidth(topology, f"b1/gpu{gpu}", f"b1/pcie{switch}") == 32
         assert bandwidth(topology, f"b1/pcie{switch}", f"b1/nic{gpu}") == 32

@@ -30,12 +30,12 @@ class Boxes(Recipe):
     Attributes:
         boxes: the number of boxes.
         gpus: the GPUs of each box.
-        ib_bandwidth: the bandwidth of the link to the switch that joins the boxes.
+        nic_bandwidth: the bandwidth of the link to the switch that joins the boxes.
     """
 
     boxes: int
     gpus: int
-    ib_bandwidth: Fraction
+    nic_bandwidth: Fraction
 
     @abstractmethod
     def links_inside(self) -> int:
@@ -52,7 +52,7 @@ class Boxes(Recipe):
     def join(self, network: TopologyBuilder, box: int) -> None:
         """Add the links between a box and the switch that joins the boxes."""
         for gpu in range(self.gpus):
-            network.add_duplex(gpu_id(box, gpu), FABRIC, self.ib_bandwidth)
+            network.add_duplex(gpu_id(box, gpu), FABRIC, self.nic_bandwidth)
 
     def size(self) -> Size:
         outside = self.links_outside() if self.boxes > 1 else 0
@@ -104,7 +104,7 @@ class SharedNics(Boxes):
     """Boxes in which every two GPUs share a NIC, which is behind a PCIe switch.
 
     The link of a GPU to its PCIe switch has `pcie_bandwidth`. The link of the PCIe switch to the switch that joins the
-    boxes represents the NIC and has `ib_bandwidth`.
+    boxes represents the NIC and has `nic_bandwidth`.
     """
 
     pcie_bandwidth: Fraction
@@ -115,7 +115,7 @@ class SharedNics(Boxes):
     def join(self, network: TopologyBuilder, box: int) -> None:
         for pair in range((self.gpus + 1) // 2):
             pcie = network.add_switch(f"b{box}/pcie{pair}", box=box)
-            network.add_duplex(pcie, FABRIC, self.ib_bandwidth)
+            network.add_duplex(pcie, FABRIC, self.nic_bandwidth)
             for gpu in range(2 * pair, min(2 * pair + 2, self.gpus)):
                 network.add_duplex(gpu_id(box, gpu), pcie, self.pcie_bandwidth)
 
@@ -127,5 +127,5 @@ class NvlinkBoxes(SwitchedBoxes):
     boxes: int = integer(2, "boxes", is_size=True)
     gpus: int = integer(8, "GPUs of each box", maximum=8)
     nvswitch_bandwidth: Fraction = link_bandwidth(450, "GB/s each way between a GPU and its NVSwitch")
-    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
+    nic_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
     nvls: bool = flag("the NVSwitch multicasts and aggregates")

@@ -2,7 +2,7 @@
 
 A GPU has seven links to the others, each with 16 lanes at 32 Gb/s: 64 GB/s each way, which is the 128 GB/s in both
 directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC for each GPU, 50 GB/s each way; set
-`ib_bandwidth` for others.
+`nic_bandwidth` for others.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Mi300x(DirectBoxes):
     boxes: int = integer(1, "boxes", is_size=True)
     gpus: int = integer(8, "GPUs of each box", maximum=8)
     fabric_bandwidth: Fraction = link_bandwidth(64, "GB/s each way of the Infinity Fabric link between two GPUs")
-    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
+    nic_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:
         return dict.fromkeys(combinations(range(self.gpus), 2), self.fabric_bandwidth)
