@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 
 from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
@@ -83,6 +84,19 @@ class DirectBoxes(Boxes):
     def fill_box(self, network: TopologyBuilder, box: int) -> None:
         for (one, other), bandwidth in self.pairs().items():
             network.add_duplex(gpu_id(box, one), gpu_id(box, other), bandwidth)
+
+
+@dataclass(frozen=True)
+class JoinedBoxes(DirectBoxes):
+    """Boxes of eight GPUs with links between every two, and a NIC for each GPU; a machine sets the numbers."""
+
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    fabric_bandwidth: Fraction = link_bandwidth(64, "GB/s each way of the Infinity Fabric link between two GPUs")
+    nic_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
+
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        return dict.fromkeys(combinations(range(self.gpus), 2), self.fabric_bandwidth)
 
 
 class SwitchedBoxes(Boxes):
