@@ -13,7 +13,8 @@ from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table
-from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, groups, hosts_network, shared_out
+from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
+from forestcoll.topology.importers.hosts.nics import Nic, shared_out
 from forestcoll.topology.importers.hosts.nvidia_smi_nvlink import stated_speed
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes, listed

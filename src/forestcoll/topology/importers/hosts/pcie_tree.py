@@ -1,7 +1,9 @@
 """The PCIe tree of a host in NCCL's XML: which NICs serve GPUs, how fast they reach them, and the tree as a network.
 
 A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
-slot count. A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
+slot count. The option `nics` counts others. A GPU uses the nearest NICs that are left for it: first those at the lowest
+PCIe switches are given to the GPUs there, and NICs further up to GPUs without any. GPUs share a NIC that is near none.
+A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
 path.
 """
 
@@ -14,7 +16,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import plural
-from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
+from forestcoll.topology.importers.hosts.host import Device, duplex
 from forestcoll.topology.importers.hosts.link_speeds import (
     LEAST_MBPS,
     MBPS_PER_GBPS,
@@ -24,6 +26,7 @@ from forestcoll.topology.importers.hosts.link_speeds import (
     pcie_speed,
 )
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
+from forestcoll.topology.importers.hosts.nics import Nic, counted, shared_out, within_slots
 from forestcoll.topology.importers.notes import Notes, listed
 
 if TYPE_CHECKING:
@@ -69,9 +72,12 @@ class PcieTree:
         cards = self._all_cards()
         near = [card for card in cards if any(above in self._gpus_below for above in card.above if not above.is_cpu)]
         used = near or [card for card in cards if not card.is_cpu] or cards
+        names = counted(self.where, _ports(cards), _ports(used), self.options.nics)
+        chosen = [card for card in cards if any(net.name in names for net in card.nets)]
         why = "share no PCIe switch with a GPU" if near else "have no PCIe slot"
-        self._say_unused([card for card in cards if card not in used], why)
-        return tuple(used)
+        unused = [card for card in cards if card not in chosen]
+        self._say_unused(unused, f"{why} (--nics all counts them)" if self.options.nics == "near" else "--nics omits")
+        return tuple(chosen)
 
     def _all_cards(self) -> list[Slot]:
         """Return the slots with ports; a port that is listed under several CPUs, as sockets are, counts once."""
@@ -93,13 +99,33 @@ class PcieTree:
         for card in self._cards:
             near.setdefault(next((each for each in card.above if each in self._gpus_below), None), []).append(card)
         nics: dict[Slot, Nic] = {}
-        for meeting, cards in near.items():
-            gpus = list(self.gpus.values()) if meeting is None else self._gpus_below[meeting]
-            users = shared_out(gpus, [self._name(card) for card in cards])
+        served: set[str] = set()
+        for meeting in sorted(near, key=lambda each: 0 if each is None else -1 - len(each.above)):
+            cards, users = near[meeting], self._users(near[meeting], meeting, served)
             for card in cards:
                 paths = tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in users[self._name(card)])
                 nics[card] = self._nic(card, paths)
-        return [nics[card] for card in self._cards]
+            served |= {gpu for gpus in users.values() for gpu in gpus}
+        return within_slots([nics[card] for card in self._cards], self._gpu_speeds)
+
+    def _users(self, cards: Sequence[Slot], meeting: Slot | None, served: set[str]) -> dict[str, list[str]]:
+        """Return the GPUs that use each NIC: those at the lowest slot above both that have no other, or else all."""
+        names = [self._name(card) for card in cards]
+        gpus = list(self.gpus.values())
+        if meeting is not None:
+            below = self._gpus_below[meeting]
+            return shared_out([gpu for gpu in below if gpu not in served] or below, names)
+        count = plural(len(names), "NIC")
+        if len(gpus) > 1:
+            self.notes.assume(f"{self.where}: {count} near no GPU, shared by all GPUs of the host: {listed(names)}")
+        return dict.fromkeys(names, gpus)
+
+    @cached_property
+    def _gpu_speeds(self) -> dict[str, Fraction]:
+        """What each GPU and its NICs exchange: over its slot, or over NVLink-C2C, if it has that."""
+        return {
+            name: max(self._uplink(slot), Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)) for slot, name in self.gpus.items()
+        }
 
     def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
         """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both.
@@ -236,3 +262,7 @@ class PcieTree:
                 )
             speeds.append(Fraction(speed, MBPS_PER_GBPS))
         return sum(speeds, Fraction(0))
+
+
+def _ports(cards: Sequence[Slot]) -> list[str]:
+    return [net.name for card in cards for net in card.nets]
