@@ -272,6 +272,16 @@ def test_which_network_cards_count_is_said_and_can_be_changed() -> None:
     assert "there is no network card 'mlx5_77'; did you mean" in problem(dgx_a100(), dgx_a100(), nics="mlx5_77")
 
 
+def test_a_port_whose_gpus_have_nearer_ports_serves_none() -> None:
+    inner = bridge("a1", gpu("01", 0, "") + nic("b0", 0))
+    text = system(cpu(bridge("a0", inner + nic("b1", 1))))
+    imported = import_text(text, text)
+    assert imported.nics == 2
+    said = "further away from GPUs than their other ports (--nics all counts them): mlx5_1"
+    assert any(said in each for each in imported.ignored)
+    assert import_text(text, text, nics="all").nics == 4
+
+
 def test_nics_near_no_gpu_are_shared_by_the_host() -> None:
     halves = [cpu(two_gpus(), 0), cpu(nic("b0", 0), 1)]
     imported = import_text(system(*halves), system(*halves))

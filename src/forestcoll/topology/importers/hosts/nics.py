@@ -4,7 +4,7 @@ No data goes from GPU to GPU through a NIC. So a NIC that several GPUs use is tw
 NICs of a single host are not in its network, but an attribute of it keeps them, for a cluster of such hosts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -149,6 +149,47 @@ def within_slots(nics: Sequence[Nic], slots: Mapping[str, Fraction]) -> list[Nic
         replace(nic, attached=tuple((gpu, limited(nic, gpu, bandwidth)) for gpu, bandwidth in nic.attached))
         for nic in nics
     ]
+
+
+@dataclass(frozen=True)
+class Near:
+    """Network cards that are equally near to some GPUs.
+
+    Attributes:
+        cards: the cards.
+        gpus: the GPUs; all GPUs of the host, if the cards are near none.
+        is_far: whether the cards are near none.
+    """
+
+    cards: Sequence[str]
+    gpus: Sequence[str]
+    is_far: bool = False
+
+
+def users_of(near: Iterable[Near], *, all_count: bool) -> dict[str, list[str]]:
+    """Return the GPUs that use each card.
+
+    Cards are given to the GPUs near them that have no nearer card, each its share. If there is no such GPU, the card
+    serves none, unless all cards count. GPUs share a card that is near none.
+
+    Args:
+        near: the cards, the nearest first.
+        all_count: whether each card has a user.
+
+    Example:
+        >>> users_of([Near(["x"], ["a"]), Near(["y"], ["a", "b"]), Near(["z"], ["a", "b"])], all_count=False)
+        {'x': ['a'], 'y': ['b']}
+    """
+    found: dict[str, list[str]] = {}
+    served: set[str] = set()
+    for each in near:
+        waiting = [gpu for gpu in each.gpus if gpu not in served]
+        if each.is_far:
+            found |= {card: list(each.gpus) for card in each.cards}
+        elif waiting or all_count:
+            found |= shared_out(waiting or each.gpus, each.cards)
+        served |= {gpu for card in each.cards for gpu in found.get(card, ())}
+    return found
 
 
 def shared_out(gpus: Sequence[str], nics: Sequence[str]) -> dict[str, list[str]]:

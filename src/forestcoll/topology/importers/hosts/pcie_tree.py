@@ -1,8 +1,8 @@
 """The PCIe tree of a host in NCCL's XML: which NICs serve GPUs, how fast they reach them, and the tree as a network.
 
 A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
-slot count. The option `nics` counts others. A GPU uses the nearest NICs that are left for it: first those at the lowest
-PCIe switches are given to the GPUs there, and NICs further up to GPUs without any. GPUs share a NIC that is near none.
+slot count. The option `nics` counts others. NICs at the lowest PCIe switches are given to the GPUs there, and NICs
+further up to GPUs that have none yet. GPUs share a NIC that is near none.
 A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
 path.
 """
@@ -26,7 +26,7 @@ from forestcoll.topology.importers.hosts.link_speeds import (
     pcie_speed,
 )
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
-from forestcoll.topology.importers.hosts.nics import Nic, counted, shared_out, within_slots
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, users_of, within_slots
 from forestcoll.topology.importers.notes import Notes, listed
 
 if TYPE_CHECKING:
@@ -98,27 +98,28 @@ class PcieTree:
         near: dict[Slot | None, list[Slot]] = {}
         for card in self._cards:
             near.setdefault(next((each for each in card.above if each in self._gpus_below), None), []).append(card)
+        order = sorted(near, key=lambda each: 0 if each is None else -1 - len(each.above))
+        users = users_of((self._near(near[each], each) for each in order), all_count=self.options.nics != "near")
+        self._say_unused(
+            [card for card in self._cards if self._name(card) not in users],
+            "are further away from GPUs than their other ports (--nics all counts them)",
+        )
         nics: dict[Slot, Nic] = {}
-        served: set[str] = set()
-        for meeting in sorted(near, key=lambda each: 0 if each is None else -1 - len(each.above)):
-            cards, users = near[meeting], self._users(near[meeting], meeting, served)
+        for meeting, cards in near.items():
             for card in cards:
-                paths = tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in users[self._name(card)])
-                nics[card] = self._nic(card, paths)
-            served |= {gpu for gpus in users.values() for gpu in gpus}
-        return within_slots([nics[card] for card in self._cards], self._gpu_speeds)
+                gpus = users.get(self._name(card), ())
+                nics[card] = self._nic(card, tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in gpus))
+        return within_slots([nics[card] for card in self._cards if self._name(card) in users], self._gpu_speeds)
 
-    def _users(self, cards: Sequence[Slot], meeting: Slot | None, served: set[str]) -> dict[str, list[str]]:
-        """Return the GPUs that use each NIC: those at the lowest slot above both that have no other, or else all."""
+    def _near(self, cards: Sequence[Slot], meeting: Slot | None) -> Near:
+        """Return NICs with the GPUs below the lowest slot above a NIC that has some; with all GPUs if it is None."""
         names = [self._name(card) for card in cards]
-        gpus = list(self.gpus.values())
         if meeting is not None:
-            below = self._gpus_below[meeting]
-            return shared_out([gpu for gpu in below if gpu not in served] or below, names)
-        count = plural(len(names), "NIC")
-        if len(gpus) > 1:
+            return Near(names, self._gpus_below[meeting])
+        if len(self.gpus) > 1:
+            count = plural(len(names), "NIC")
             self.notes.assume(f"{self.where}: {count} near no GPU, shared by all GPUs of the host: {listed(names)}")
-        return dict.fromkeys(names, gpus)
+        return Near(names, list(self.gpus.values()), is_far=True)
 
     @cached_property
     def _gpu_speeds(self) -> dict[str, Fraction]:
