@@ -38,6 +38,8 @@ def _importer_options(command: Command) -> Command:
             how: dict[str, Any] = {"type": Speed(), "metavar": "GBPS"}
         elif isinstance(each.kind, NameOrInteger):
             how = {"type": ChoiceOrDigits(each.kind), "default": each.default, "show_default": True}
+        elif isinstance(each.kind, Text) and each.default is None:
+            how = {"metavar": "NAME"}
         elif isinstance(each.kind, Text):
             how = {"callback": _joined, "metavar": "near|all|NAME,…", "default": each.default, "show_default": True}
         else:

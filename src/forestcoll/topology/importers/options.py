@@ -32,6 +32,12 @@ class _Options:
         "The network cards that carry data of GPUs: those near GPUs, all, or those with these names.",
     )
     link_bandwidth: Fraction | None = _speed("The speed of links of any other kind.")
+    topology: str | None = of_kind(
+        None,
+        Text("the name of a topology in the file"),
+        "One of several topologies of Slurm's topology.yaml, by its name.",
+        default_text="the default of the cluster",
+    )
     matrix: str = choice(
         "ports",
         "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",
