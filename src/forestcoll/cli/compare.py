@@ -18,7 +18,7 @@ from forestcoll.cli.options import (
     topology_argument,
 )
 from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFile
-from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.demand.collective import COMPARED, Collective
 
 _AGAINST = "--against"
 
@@ -49,7 +49,7 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 
 @click.command("compare", cls=_CompareCommand)
 @topology_argument
-@collective_option(UNROOTED, Collective.ALLGATHER)
+@collective_option(COMPARED, Collective.ALLGATHER)
 @ranks_option
 @click.option(
     "--sizes",

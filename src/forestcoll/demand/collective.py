@@ -99,6 +99,9 @@ SCHEDULED = tuple(each for each in Collective if not each.is_personalised)
 UNROOTED = tuple(each for each in SCHEDULED if not each.has_root)
 """The collectives of `SCHEDULED` without a root: allgather, reduce-scatter and allreduce."""
 
+COMPARED = (*UNROOTED, Collective.ALL_TO_ALL)
+"""All collectives without a root: those that `compare` has algorithms for."""
+
 PERSONALISED = tuple(each for each in Collective if each.is_personalised)
 """The collectives whose pairs of nodes exchange data of their own: their schedules are flows."""
 
