@@ -168,6 +168,9 @@ def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
 OWN = "forestcoll"
 """The name of our own row in comparisons."""
 
+LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
+"""The algorithms that NCCL and RCCL run."""
+
 AS_CHOSEN = "nccl (as it chooses)"
 """The name of the row of what NCCL chooses for each size."""
 

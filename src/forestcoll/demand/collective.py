@@ -76,6 +76,17 @@ class Collective(StrEnum):
         """The name with its article: `an allgather`, `a broadcast`."""
         return f"{'an' if self.value.startswith('a') else 'a'} {self.value}"
 
+    def busbw_factor(self, nodes: int) -> Fraction:
+        """Return busbw / algbw, as nccl-tests defines both, for `nodes` compute nodes that take part.
+
+        Example:
+            >>> [str(each.busbw_factor(8)) for each in (Collective.ALLREDUCE, Collective.GATHER, Collective.BROADCAST)]
+            ['7/4', '7/8', '1']
+        """
+        if self in {Collective.BROADCAST, Collective.REDUCE}:
+            return Fraction(1)
+        return Fraction(nodes - 1, nodes) * (2 if self is Collective.ALLREDUCE else 1)
+
     @property
     def dual(self) -> "Collective":
         """The collective that results when all data flows backwards; an allreduce is its own dual."""
