@@ -130,7 +130,7 @@ def test_a_comparison_is_a_table_of_records() -> None:
 
 
 def test_classes_of_links() -> None:
-    topology = generate("dgx-a100:boxes=2,nics=true").topology
+    topology = generate("dgx-a100:boxes=2,pcie=true").topology
     names = link_classes(topology, Boxes(topology, topology.compute))
     assert set(names) == {"nvswitch links", "pcie links", "pcie to nic links", "NIC links"}
     assert len(names["NIC links"]) == 32
@@ -155,7 +155,7 @@ def test_a_schedule_from_a_file_is_a_row(tmp_path: Path) -> None:
 def test_a_schedule_for_another_question_is_refused(tmp_path: Path) -> None:
     for topology, collective, message in (
         ("dgx-a100:boxes=2", "allreduce", "another collective"),
-        ("dgx-a100:boxes=2,ib_bandwidth=50", "allgather", "another network"),
+        ("dgx-a100:boxes=2,nic_bandwidth=50", "allgather", "another network"),
         ("dgx-a100:boxes=4", "allgather", "another network"),
     ):
         with pytest.raises(InputError, match=message):

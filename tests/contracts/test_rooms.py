@@ -54,7 +54,7 @@ ARROWS = {
 MOST_FILES = 15
 """In a folder, besides its `__init__.py`."""
 
-COLLECTIONS = {"families", "machines", "importers", "cli", "algorithms", "lowering"}
+COLLECTIONS = {"families", "machines", "clusters", "importers", "cli", "algorithms", "lowering"}
 """Folders of any number of files, which are alike: a newcomer looks for one of them by its name."""
 
 

@@ -88,7 +88,7 @@ def test_keys_are_checked_only_if_the_graph_has_a_format_marker() -> None:
 
 
 def test_topology_files_data_of_networkx_is_a_topology_file() -> None:
-    for spec in ["dgx-a100:boxes=2,nics=true", "dgx-h100:nvls=true", "ring:nodes=3,bandwidth=1/3"]:
+    for spec in ["dgx-a100:boxes=2,pcie=true", "dgx-h100:nvls=true", "ring:nodes=3,bandwidth=1/3"]:
         topology = build_topology(spec)
         graph = to_networkx(topology)
         assert topology_from_document(nx.node_link_data(graph, edges="edges"), where="w") == topology, spec

@@ -151,11 +151,9 @@ def read_costs(path: PathLike) -> Costs:
         InputError: the file cannot be read, does not have the format of costs, or a value is not valid.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
-        >>> path = Path(tempfile.mkdtemp()) / "costs.json"
-        >>> _ = path.write_text('{"format": "forestcoll.costs/1", "alpha_us": 12, "efficiency": 0.8}')
-        >>> costs = read_costs(path)
+        >>> _ = Path("costs.json").write_text('{"format": "forestcoll.costs/1", "alpha_us": 12, "efficiency": 0.8}')
+        >>> costs = read_costs("costs.json")
         >>> costs.alpha_us, costs.overhead_us, costs.efficiency
         (12, 1.0, 0.8)
     """
