@@ -24,6 +24,7 @@ from forestcoll.runtime import ReduceOp, plan_of
 from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, cuda_table_of, read_cuda_table
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
+from forestcoll.torch.calls.accelerators import ACCELERATORS
 from forestcoll.torch.calls.call import Call
 from forestcoll.torch.calls.elements import TORCH_OPS, TYPES, reduction_of
 from forestcoll.torch.calls.inner import Meeting, group_for
@@ -295,8 +296,8 @@ def why_not(call: Call, device: str) -> str | None:
             return f"a tensor is on {tensor.device}"
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
             return "a tensor is not a plain dense one"
-        if device == "cuda" and tensor.dtype in _NOT_IN_NCCL:
-            return f"NCCL has no elements of {tensor.dtype}"
+        if device != "cpu" and tensor.dtype in _NOT_IN_NCCL:
+            return f"{ACCELERATORS[device].title} has no elements of {tensor.dtype}"
     return None if call.op is None else _why_not_reduced(call.op, call.tensors[0].dtype)
 
 
