@@ -3,10 +3,8 @@
 import json
 import socket
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
@@ -14,8 +12,8 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from forestcoll.algorithms.generate import generate, optimum
-from forestcoll.algorithms.trees import Trees
+from forestcoll.algorithms.few_trees import few_trees
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import parse_document
 from forestcoll.demand.collective import UNROOTED, Collective
@@ -44,9 +42,6 @@ from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, ranks_of, 
 
 _WARM_UP = 2**12
 """The elements of a rank in the first calls: enough that no tree is without data."""
-
-_FEW_SHARE = Fraction(9, 10)
-"""The share of the optimum that fewer trees must reach, to have fewer messages a slot."""
 
 _NOT_IN_NCCL = frozenset({torch.int16, torch.uint16, torch.uint32, torch.uint64})
 
@@ -261,21 +256,6 @@ def two_levels(topology: Topology, demand: Demand) -> Schedule:
     """Return the two-level forest."""
     schedule: Schedule = generate(topology, demand, TWO_LEVEL)
     return schedule
-
-
-def few_trees(topology: Topology, demand: Demand) -> Schedule:
-    """Return the schedule with 1, 2 or 4 trees per root that reaches 9/10 of the optimum, or else the optimal one.
-
-    Few trees have few messages a slot, of which each costs time.
-    """
-    least = _FEW_SHARE * optimum(topology, demand).algbw
-    for count in (1, 2, 4):
-        with suppress(NoSolutionError):
-            few: Schedule = generate(topology, demand, Trees(k=count))
-            if few.algbw is not None and few.algbw >= least:
-                return few
-    best: Schedule = generate(topology, demand)
-    return best
 
 
 def _small_call(carrier: SlotCarrier, whole: torch.Tensor, part: torch.Tensor) -> None:
