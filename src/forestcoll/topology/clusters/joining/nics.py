@@ -74,12 +74,12 @@ class Nics:
         """Whether each NIC is a node that is added to the box."""
         if self.box.has_own_nics:
             return False
-        return self.planes > 1 or self.pcie_bandwidth is not None or self.count != len(self.box.gpus)
+        return self.planes > 1 or self.pcie_bandwidth is not None or self.count != len(self._gpus)
 
     @property
     def _pcie_switches(self) -> int:
         """The number of PCIe switches that are added to a box."""
-        gpus = len(self.box.gpus)
+        gpus = len(self._gpus)
         return 0 if self.pcie_bandwidth is None or self.count == gpus else min(gpus, self.count)
 
     @property
@@ -87,7 +87,7 @@ class Nics:
         """The number of one-way links that `add` adds to a box."""
         if not self._are_nodes:
             return 0
-        gpus = len(self.box.gpus)
+        gpus = len(self._gpus)
         return 2 * (gpus + self.count if self._pcie_switches else max(gpus, self.count))
 
     def bandwidth_of(self, nic: int) -> Fraction:
