@@ -82,6 +82,13 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 )
 @costs_option
 @nccl_option
+@click.option(
+    "--cuda-table",
+    type=FileName(),
+    metavar="FILE",
+    help="Add a row with the times that time slots on GPUs are expected to take, with the time of a slot in FILE, a "
+    "table of 'bench --cuda --write-table'.",
+)
 @path_option(
     "--html",
     OutputFile(".html", ".htm"),
@@ -102,6 +109,7 @@ def command(
     complete: bool,
     costs: Path | None,
     nccl: str | None,
+    cuda_table: Path | None,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -135,6 +143,7 @@ def command(
             baselines=[*(name.strip() for name in listed), *against],
             costs=known,
             nccl=nccl,
+            cuda_table=cuda_table,
             progress=progress,
         )
         if html is not None:

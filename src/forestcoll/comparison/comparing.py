@@ -7,10 +7,11 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
+from forestcoll.algorithms.few_trees import few_trees
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
 from forestcoll.base.errors import InputError, InternalError, listed, require_kind
-from forestcoll.base.files import PathLike
+from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import ComparedFile, candidates, given_schedule
@@ -18,11 +19,14 @@ from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.nccl_choice import BASELINES, choices_of, made_by
 from forestcoll.comparison.reasons import TIE, reason_for
+from forestcoll.comparison.slots import SLOTS, measured_costs
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import COMPARED, Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.texts import DemandLike
 from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.table import Table
+from forestcoll.runtime.cuda_table import CudaTable, read_cuda_table
 from forestcoll.schedule.flows.shape import FlowShape
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
@@ -30,8 +34,9 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs, Point
-from forestcoll.simulation.simulate import simulate
+from forestcoll.simulation.simulate import Model, simulate
 from forestcoll.simulation.sizes import SizesLike, sizes_of
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import certified, verify
@@ -47,7 +52,7 @@ SIZES = (2**20, 2**24, 2**27, LARGE)
 """The sizes of M in bytes for which times are simulated by default."""
 
 
-def compare(  # noqa: PLR0913 (five, and progress)
+def compare(  # noqa: PLR0913 (five, a table, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
@@ -55,6 +60,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     baselines: BaselineLike | Iterable[BaselineLike] | None = None,
     costs: Costs | None = None,
     nccl: PathLike | None = None,
+    cuda_table: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
@@ -73,6 +79,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.
+        cuda_table: a table of `forestcoll bench --cuda --write-table`, for the row `slots (expected)`: the times that a
+            model has for time slots on GPUs, with the time of a slot that was measured. None for no such row.
         progress: receives the stages of the work.
 
     Returns:
@@ -90,6 +98,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     """
     require_kind(costs, Costs | None, "costs", "Costs or None")
     require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
+    require_kind(cuda_table, str | os.PathLike | None, "cuda_table", "the name of a file")
     names, others = _named(baselines)
     chosen = baselines_named(None if names is None else [name for name in names if name != AS_CHOSEN])
     problem = problem_of(topology, demand, progress)
@@ -111,6 +120,12 @@ def compare(  # noqa: PLR0913 (five, and progress)
             rows.add_chosen(nccl_table(problem, nccl))
         except DoesNotApplyError as error:
             skipped.append(Skipped(AS_CHOSEN, str(error)))
+    if cuda_table is not None:
+        progress.begin("comparing with slots")
+        try:
+            rows.add_slots(read_cuda_table(as_path(cuda_table), problem.topology))
+        except DoesNotApplyError as error:
+            skipped.append(Skipped(SLOTS, str(error)))
     count = 0
     for other in others:
         if isinstance(other, Schedule):
@@ -209,6 +224,23 @@ class _Rows:
         times = self._times(schedule, achieved / algbw)
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
+
+    def add_slots(self, table: CudaTable) -> None:
+        """Add the row of time slots on GPUs, with the time of a slot in a table.
+
+        Raises:
+            DoesNotApplyError: only some ranks take part, or the table has no slots of the collective.
+        """
+        problem = self._problem
+        if len(problem.demand.members(problem.topology)) < len(problem.topology.compute):
+            raise DoesNotApplyError("slots are of all compute nodes")
+        schedule = few_trees(problem.topology.without_abilities(), Demand(problem.collective))
+        if not isinstance(schedule, TreeSchedule):
+            raise DoesNotApplyError(f"slots are of trees, not of {schedule.kind}")
+        costs = measured_costs(table, problem.collective, schedule)
+        self.add(SLOTS, schedule, note=f"a model: a slot takes {costs.alpha_us:.3g} us, as in the table of the machine")
+        points = simulate(schedule, self._sizes, costs, Model.SLOTS)
+        self._rows[-1] = replace(self._rows[-1], times=points)
 
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""

@@ -9,10 +9,13 @@ from typing import Any
 
 from import_tools import algbw, ids, import_text, links, problem
 
+from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.comparison.link_classes import link_classes as comparison_classes
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.importers.hosts.nics import with_kept_nics
 from forestcoll.topology.importers.reading import import_topology
+from forestcoll.topology.link_classes import link_classes as topology_classes
 from forestcoll.topology.registry import build_topology, load_topology
 from forestcoll.topology.writers.formats import write_network
 from refusal import refusal
@@ -250,6 +253,13 @@ def test_each_gpu_uses_the_nearest_nic_and_no_data_goes_from_gpu_to_gpu_through_
     assert algbw(imported) == Fraction(1040, 3)  # 354.1 if GPU 0 also received from GPU 1 through a NIC
     assert generate(imported.topology, method="two-level").algbw == Fraction(2400, 7)
     assert generate(imported.topology, "allreduce", method="nccl-tree").algbw == Fraction(1200, 7)
+    assert [each.name("GB/s") for each in topology_classes(imported.topology)] == [
+        "16 links of 300 GB/s between GPUs and NVSwitches",
+        "16 links of 32 GB/s between GPUs and NICs",
+        "16 links of 25 GB/s between NICs and switches",
+    ]
+    boxes = Boxes(imported.topology, imported.topology.compute)
+    assert list(comparison_classes(imported.topology, boxes)) == ["NVSwitch links", "GPU to NIC links", "NIC links"]
 
 
 def test_nics_of_one_gpu_carry_together_what_its_slot_carries() -> None:
@@ -378,9 +388,11 @@ def test_nvlink_to_a_cpu_and_c2c_count_where_cpus_do() -> None:
 def test_c2c_is_the_way_to_the_nics_of_a_host_with_one_gpu() -> None:
     slow = gpu("01", 0, '<c2c bw="10000" count="60"/>', 'sm="121"', "2.5 GT/s PCIe", width=1)
     text = system(cpu(slow + nic("b0", 0, "200000") + nic("b1", 1, "200000"), more='arch="arm64"'))
-    found = links(import_text(text, text))
-    assert found["host0/GPU0", "host0/mlx5_0"] == 32
-    assert algbw(import_text(text, text)) == 100
+    imported = import_text(text, text)
+    assert links(imported)["host0/GPU0", "host0/mlx5_0"] == 32
+    assert algbw(imported) == 100
+    said = "GPU0 reaches NICs over NVLink-C2C of 600 GB/s, as its PCIe slot carries 0.3125 GB/s"
+    assert any(said in each for each in imported.assumed)
 
 
 def test_one_file_stands_for_several_hosts_and_a_file_that_is_given_twice_is_two(tmp_path: Path) -> None:

@@ -135,8 +135,11 @@ class PcieTree:
         """
         slot = next(slot for slot, name in self.gpus.items() if name == gpu)
         speed = min((self._uplink(each) for each in self._below(slot, meeting)), default=None)
-        if speed is not None and (meeting is None or meeting.is_cpu):
-            speed = max(speed, Fraction(slot.gpus[0].c2c, C2C_PER_GBPS))
+        c2c = Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)
+        if speed is not None and speed < c2c and (meeting is None or meeting.is_cpu):
+            what = f"NVLink-C2C of {float(c2c):g} GB/s, as its PCIe slot carries {float(speed):g} GB/s"
+            self.notes.assume(f"{self.where}: {gpu} reaches NICs over {what}")
+            speed = c2c
         ends = [*(self._uplink(each) for each in self._below(card, meeting)), *([] if speed is None else [speed])]
         return min(ends, default=self._speed(card))
 
