@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 README, COMPARE, CLUSTER = ROOT / "README.md", DOCS / "compare.md", DOCS / "your-cluster.md"
 FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all", "groups", "pieces", "what-if"))
-RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIECES: 2} | {
+RUNS = {README: 5, GROUPS: 6, COMPARE: 4, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIECES: 2} | {
     DOCS / f"{name}.md": count
     for name, count in {
         "measured": 3,
@@ -46,6 +46,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 3, PIEC
         "how-to/order-of-hosts": 1,
         "how-to/which-nccl-algo": 2,
         "how-to/check-a-schedule": 1,
+        "how-to/your-own-algorithm": 0,
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
         "how-to/is-this-bandwidth-normal": 2,
         "how-to/part-of-the-gpus": 1,
@@ -140,6 +141,7 @@ PYTHON = (
     "what-if.md",
     "pictures.md",
     "tutorials/choosing-a-network.md",
+    "how-to/your-own-algorithm.md",
 )
 
 

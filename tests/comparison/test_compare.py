@@ -196,7 +196,7 @@ def test_each_cut_has_the_data_that_crosses_it_and_the_data_that_must() -> None:
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for collective in ("broadcast", "reduce"):
-        with pytest.raises(InputError, match="use an allgather, a reduce-scatter or an allreduce"):
+        with pytest.raises(InputError, match="use one of allgather, reduce-scatter, allreduce, all-to-all"):
             compare("ring:nodes=4", Demand(collective, root=0))
     with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are bine, blink"):
         compare("ring:nodes=4", baselines=["trees"])

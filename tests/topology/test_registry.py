@@ -167,7 +167,8 @@ def test_a_path_is_always_a_file_and_a_folder_hides_no_builder(tmp_path: Path, m
 
 def test_a_topology_is_returned_unchanged_and_another_type_is_refused() -> None:
     for value in (None, 3, ["ring"], b"ring"):
-        expected = "expected a builder's spec, a file, a networkx graph or a Topology"
+        graphs = "a graph (networkx, igraph, rustworkx, pandas, NumPy)"
+        expected = f"expected a builder's spec, a file, {graphs} or a Topology"
         assert refusal(load_topology, value) == f"topology is {value!r}; {expected}"
     topology = build_topology("ring:nodes=3")
     assert load_topology(topology) is topology

@@ -10,7 +10,7 @@ from functools import cached_property
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.routes import Path
+from forestcoll.topology.graph.routes import Path
 
 
 class Crossings:

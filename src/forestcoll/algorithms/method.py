@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import ClassVar
 
 from forestcoll.algorithms.boxes import Boxes
-from forestcoll.algorithms.routes import Routes
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.parameters import check_fields
 from forestcoll.base.progress import SILENT, Progress
@@ -31,6 +30,7 @@ from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.routes import Routes
 
 methods = Registry(
     "method", ("forestcoll.algorithms", "forestcoll.algorithms.steps", "forestcoll.algorithms.direct_networks")

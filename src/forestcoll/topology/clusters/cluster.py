@@ -116,7 +116,7 @@ class AnyCluster(ClusterRecipe):
     @cached_property
     def _box(self) -> Box:
         try:
-            return box_of(self.box)
+            return box_of(self.box, own_nics=self.nics is None)
         except InputError as error:
             raise InputError(f"cluster: {error}") from None
 

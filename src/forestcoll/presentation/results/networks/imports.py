@@ -7,6 +7,7 @@ from pathlib import Path
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import plain_number
 from forestcoll.nccl.lint import Finding
+from forestcoll.nccl.oddities import oddities
 from forestcoll.presentation.results.networks.networks import network_page
 from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import written
@@ -16,16 +17,16 @@ from forestcoll.topology.importers.imported import Imported
 def import_page(imported: Imported, output: Path | None = None) -> Page:
     """Return the page of an import; the keys of `bandwidths` in JSON are bandwidths, its values count one-way links."""
     network = network_page(imported.topology)
-    nics = plural(imported.nics, "switch", "switches")
     bandwidths = {plain_number(value): count for value, count in imported.bandwidths.items()}
     rows = (
         row("format", imported.format, format=imported.format, boxes=imported.boxes, bandwidths=bandwidths),
-        row("NICs" * bool(imported.nics), nics, nics=imported.nics),
+        row("NICs" * bool(imported.nics), str(imported.nics), nics=imported.nics),
         written(output),
     )
     assumed, ignored = _listed("Assumed:", imported.assumed), _listed("Ignored:", imported.ignored)
-    said = row(assumed=imported.assumed, ignored=imported.ignored)
-    return Page(network.title, (*rows, *network.blocks, *assumed, *ignored, said))
+    odd = oddities(imported.topology)
+    said = row(assumed=imported.assumed, ignored=imported.ignored, odd_hardware=odd)
+    return Page(network.title, (*rows, *network.blocks, *assumed, *ignored, *_listed("Odd:", odd), said))
 
 
 def lint_page(found: Mapping[Path, Sequence[Finding]]) -> Page:

@@ -12,8 +12,12 @@ pods, such links join every two leaves, in place of spines: a dragonfly whose gr
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import TypeAlias
 
 from forestcoll.topology.builder import TopologyBuilder
+
+NicNodes: TypeAlias = list[list[tuple[str, str]]]
+"""For each box and each of its NICs, the ids of the node that sends and of the node that receives."""
 
 
 @dataclass(frozen=True)
@@ -116,27 +120,27 @@ class Fabric:
             uplinks += self.leaves * (self.leaves > 1)
         return 2 * self.planes * (self.boxes * self.nics + uplinks)
 
-    def add(self, network: TopologyBuilder, nics: list[list[str]], bandwidths: list[Fraction]) -> None:
+    def add(self, network: TopologyBuilder, nics: NicNodes, bandwidths: list[Fraction]) -> None:
         """Add the switches and their links.
 
         Args:
             network: the network, which has the boxes.
-            nics: of each box, the id of the node from which the links of each NIC start.
+            nics: of each box, for each NIC, the ids of the node that sends and of the node that receives.
             bandwidths: GB/s each way of each NIC of a box, over all planes.
         """
         for plane in range(self.planes):
             self._add_plane(network, plane, nics, [each / self.planes for each in bandwidths])
 
-    def _add_plane(
-        self, network: TopologyBuilder, plane: int, nics: list[list[str]], bandwidths: list[Fraction]
-    ) -> None:
+    def _add_plane(self, network: TopologyBuilder, plane: int, nics: NicNodes, bandwidths: list[Fraction]) -> None:
         prefix = f"plane{plane}/" if self.planes > 1 else ""
         for leaf in range(self.leaves):
             group, rail = divmod(leaf, self.rails)
             name = self._switch(network, f"{prefix}leaf{leaf}", tier="leaf", plane=plane, rail=rail)
             for box in range(group * self._group, min((group + 1) * self._group, self.boxes)):
                 for nic in self._nics_of(rail):
-                    network.add_duplex(nics[box][nic], name, bandwidths[nic])
+                    out, back = nics[box][nic]
+                    network.add_link(out, name, bandwidths[nic])
+                    network.add_link(name, back, bandwidths[nic])
         if self.global_bandwidth is not None and self.pod_leaves is None:
             self._join(network, [f"{prefix}leaf{leaf}" for leaf in range(self.leaves)], self.global_bandwidth)
         elif self.leaves > 1:

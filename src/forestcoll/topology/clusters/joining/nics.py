@@ -95,18 +95,22 @@ class Nics:
         stated = self.bandwidth if self.bandwidth is not None else self.box.ports[nic].bandwidth
         return Fraction(0) if stated is None else stated
 
-    def add(self, network: TopologyBuilder, box: int) -> list[str]:
-        """Add the NICs of box number `box`, and return the ids of the nodes from which their links to leaves start."""
+    def add(self, network: TopologyBuilder, box: int) -> list[tuple[str, str]]:
+        """Add the NICs of box number `box`, and return the ids of the nodes that send to leaves and receive from them.
+
+        For most NICs these two are the same.
+        """
+        if not self._are_nodes and self._uses_ports:
+            return [(self._id(box, port.node), self._id(box, port.entry)) for port in self.box.ports]
         if not self._are_nodes:
-            places = [port.node for port in self.box.ports] if self._uses_ports else list(self.box.gpus)
-            return [self._id(box, place) for place in places]
+            return [(self._id(box, gpu), self._id(box, gpu)) for gpu in self.box.gpus]
         nics = []
         for nic in range(self.count):
             attributes: dict[str, Any] = {"box": box, "device": "nic", "nic_bandwidth": str(self.bandwidth_of(nic))}
             nics.append(str(network.add_switch(f"b{box}/nic{nic}", **attributes)))
         for one, other, bandwidth in self._inner_links(network, box, nics):
             network.add_duplex(one, other, bandwidth)
-        return nics
+        return [(nic, nic) for nic in nics]
 
     def _inner_links(self, network: TopologyBuilder, box: int, nics: list[str]) -> Iterator[tuple[str, str, Fraction]]:
         """Yield the links between GPUs, PCIe switches and NICs."""
