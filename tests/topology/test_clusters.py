@@ -208,6 +208,7 @@ def test_switches_with_sharp_add_up() -> None:
         "leaf0", "leaf1", "pod0/spine", "pod1/spine", "core",
     }  # fmt: skip
     assert optimum(sharp, "allreduce").algbw > optimum(plain, "allreduce").algbw
+    assert len(build_topology("superpod-h100:boxes=33,sharp=true").able_switches) == 16 + 1
     # NVLS is of the switches of boxes.
     tree = "cluster:box=dgx-h100:gpus=2,boxes=3,boxes_per_leaf=1,sharp=true"
     assert "NVLS needs a switch in each box" in refusal(generate, tree, "allreduce", "nvls-tree")

@@ -6,9 +6,9 @@ up. With D, the greatest offset plus 1, there are S + D - 1 slots. All ranks end
 
     alpha + overhead·(m - 1) + w·M/S,
 
-where w is the most time of a link for a byte of M, of the routes with s - S < t <= s, and m the most messages of a rank
-to one peer: trees of one root that send over the same routes in the same slot are one message. Adding up is part of
-alpha. S is the best of 1, 2, 4 to 32.
+where w is the most time of a link, or of a rank if the costs limit it, for a byte of M, of the routes with
+s - S < t <= s, and m the most messages of a rank to one peer: trees of one root that send over the same routes in the
+same slot are one message. Adding up is part of alpha. S is the best of 1, 2, 4 to 32.
 """
 
 from collections import defaultdict
@@ -44,7 +44,8 @@ class SlotModel:
     Attributes:
         schedule: the schedule, with every tree listed.
         costs: alpha is the time of a slot, and overhead that of each further message to a peer.
-        busy: for each offset (row), the seconds that each link is busy for a byte of M.
+        busy: for each offset (row), the seconds that each link is busy for a byte of M, and those of each rank to send
+            and to receive, if the costs limit them.
         messages: for each offset, the messages between each pair of ranks.
     """
 
@@ -63,22 +64,24 @@ class SlotModel:
         schedule = expanded(schedule)
         sent = list(_sent(schedule))
         depth = 1 + max(each.offset for each in sent)
-        rates = Rates.of(Wires.of(schedule.topology), costs).links
+        wires = Wires.of(schedule.topology)
+        rates = Rates.of(wires, costs)
         sources, targets, _ = hops_of(schedule.routes)
         links = link_numbers(schedule.topology, sources, targets)
         starts = np.concatenate([[0], np.cumsum(np.diff(schedule.routes.starts) - 1)])
-        busy = np.zeros((depth, len(rates)))
+        parts = np.zeros((depth, len(rates.links)))
         groups: dict[tuple[int, int], set[tuple[int, int, int]]] = defaultdict(set)
         for each in sent:
             crossed = links[starts[each.route] : starts[each.route + 1]]
-            busy[each.offset, crossed] += each.share * rates[crossed]
+            parts[each.offset, crossed] += each.share
             ends = schedule.routes[each.route]
             groups[int(ends[0]), int(ends[-1])].add((each.offset, each.phase, each.root))
         messages = np.zeros((depth, len(groups)))
         for pair, found in enumerate(groups.values()):
             for offset, _, _ in found:
                 messages[offset, pair] += 1
-        return SlotModel(schedule, costs, busy, messages)
+        ranks = [rates.rank * np.concatenate([loads.sent, loads.received]) for loads in map(wires.rank_loads, parts)]
+        return SlotModel(schedule, costs, np.hstack([parts * rates.links, ranks]), messages)
 
     @property
     def depth(self) -> int:
