@@ -144,9 +144,13 @@ class Table:
         bandwidth = np.float32(min(float(bandwidth), most))
         return float(latency + np.float32(size) / (np.float32(1000) * bandwidth))
 
-    def choice(self, collective: Collective, size: int) -> Choice | None:
-        """Return what NCCL uses for `size` bytes; None if the table has no entry for the collective."""
-        keys = [key for key in self.entries if key.collective is collective]
+    def algorithms(self, collective: Collective) -> list[str]:
+        """Return the algorithms that NCCL offers for a collective."""
+        return list(dict.fromkeys(key.algorithm for key in self.entries if key.collective is collective))
+
+    def choice(self, collective: Collective, size: int, algorithm: str | None = None) -> Choice | None:
+        """Return what NCCL uses for `size` bytes, if it must take an algorithm; None if the table has no such entry."""
+        keys = [key for key in self.entries if key.collective is collective and algorithm in {None, key.algorithm}]
         if not keys:
             return None
         key = min(keys, key=lambda each: self.microseconds(each, size))
