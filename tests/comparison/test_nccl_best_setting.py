@@ -1,5 +1,6 @@
 """The row `nccl (best setting)` of a comparison, and NCCL's settings with their schedules."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -10,6 +11,8 @@ from forestcoll.algorithms.generate import problem_of
 from forestcoll.comparison.value import Comparison, Row
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
+from forestcoll.nccl.choice.table import Entry, Key, Table
+from forestcoll.nccl.graph.hosts import host_graphs
 from forestcoll.nccl.settings import library_of, proof_of, settings
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
@@ -17,6 +20,9 @@ from shuffled_hosts import shuffled
 
 SIZES = (2**20, 2**24, 2**27, 2**30)
 FOUR = "dgx-h100:boxes=4"
+KEYS = [Key(Collective.ALLREDUCE, algorithm, "SIMPLE") for algorithm in ("RING", "TREE")]
+MESH = Table("2.32.3", "a test", 80, hosts=1, ranks=4, channels=24, entries=dict.fromkeys(KEYS, Entry(20, 100, 0)))
+"""A table of four A100 on a board, which offers rings and trees."""
 
 
 def best_of(topology: str | Topology, collective: str) -> tuple[Comparison, Row]:
@@ -53,7 +59,7 @@ def test_a_better_order_of_hosts_is_a_setting() -> None:
 def test_chains_of_our_graph_file_are_a_setting_of_a_damaged_host() -> None:
     mesh = load_topology("hgx-a100-4:boxes=1").degraded("b0/gpu0--b0/gpu1", to="75")
     problem = problem_of(mesh, "allreduce")
-    found = {(each.algorithm, each.channels is not None): each for each in settings(problem, ["RING", "TREE"])}
+    found = {(each.algorithm, each.channels is not None): each for each in settings(problem, MESH)}
     assert found["RING", False].algbw == Fraction(550, 3)
     assert found["TREE", True].algbw > found["RING", False].algbw
     assert found["TREE", True].text == (
@@ -65,6 +71,17 @@ def test_chains_of_our_graph_file_are_a_setting_of_a_damaged_host() -> None:
         "no rings are faster for large data",
         "found by search",
     }
+
+
+def test_the_graph_that_nccl_finds_is_that_of_its_own_schedule() -> None:
+    mesh = load_topology("hgx-a100-4:boxes=1")
+    [host] = host_graphs(mesh)
+    first, others = host.text.split("</channel>")[0] + "</channel>", host.text.count("<channel>")
+    one = first.replace(f'nchannels="{others}"', 'nchannels="1"') + "\n  </graph>\n</graphs>\n"
+    found = {each.channels: each for each in settings(problem_of(mesh, "allreduce"), replace(MESH, graphs=(one,)))}
+    assert found[None].algbw == Fraction(100 * 4, 2 * 3)  # one ring over links of 100 GB/s
+    assert found[None].made.note == "with the graph that NCCL finds"
+    assert found[2 * others].algbw == 200
 
 
 @pytest.mark.parametrize("spec", ["dgx-h100:boxes=2,nvls=true", "dgx-h100:boxes=1,nvls=true", FOUR, "mi250:boxes=2"])

@@ -20,10 +20,10 @@ from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.texts import DemandLike
-from forestcoll.nccl.algorithms import BASELINES, made_by
+from forestcoll.nccl.algorithms import BASELINES
 from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.table import Choice, Table
-from forestcoll.nccl.settings import LARGE, Setting, proof_of, settings
+from forestcoll.nccl.settings import LARGE, Setting, own_schedule, proof_of, settings
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
@@ -203,13 +203,13 @@ class _Rows:
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
         choices = [self._choice(table, size) for size in self._sizes or (LARGE,)]
-        rows = [self._row_of(each.algorithm) for each in choices]
+        rows = [self._row_of(each.algorithm, table) for each in choices]
         _, largest = max(zip(choices, rows, strict=True), key=lambda each: each[0].size)
         self._add_choices(replace(largest, name=AS_CHOSEN, table=table.source), choices, rows)
 
     def add_best(self, table: Table) -> None:
         """Add the row of NCCL's best setting for each size; its algbw is the greatest for large data."""
-        tried = [(each, self._row_of_setting(each)) for each in settings(self._problem, table.algorithms(self._kind))]
+        tried = [(each, self._row_of_setting(each, table)) for each in settings(self._problem, table)]
         if not tried:
             raise DoesNotApplyError("no algorithm that NCCL offers has a schedule here")
         setting, largest = max(tried, key=lambda each: each[0].algbw)
@@ -238,19 +238,19 @@ class _Rows:
         times = tuple(rows[place].times[place] for place in range(len(self._sizes)))
         self._rows.append(replace(found, times=times, choices=tuple(choices[: len(times)])))
 
-    def _row_of(self, algorithm: str) -> Row:
+    def _row_of(self, algorithm: str, table: Table) -> Row:
         """Return the row of an algorithm of NCCL, which may be one of the comparison."""
         name = BASELINES.get(algorithm, algorithm)
-        for row in self._rows:
+        for row in self._rows if not table.graphs else ():
             if row.name == name:
                 return row
-        return self._row_of_result(name, made_by(self._problem, algorithm))
+        return self._row_of_result(name, own_schedule(self._problem, algorithm, table))
 
-    def _row_of_setting(self, setting: Setting) -> Row:
+    def _row_of_setting(self, setting: Setting, table: Table) -> Row:
         """Return the row of a setting of NCCL."""
         if setting.is_reordered or setting.channels is not None:
             return self._row_of_result(setting.text, setting.made)
-        return self._row_of(setting.algorithm)
+        return self._row_of(setting.algorithm, table)
 
     def _row_of_result(self, name: str, made: BaselineResult) -> Row:
         self.add(name, made.schedule, made.algbw, made.note)

@@ -12,11 +12,14 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.nccl.algorithms import made_by, usual_algorithms
 from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.stored import VERSIONS
+from forestcoll.nccl.choice.table import Table
+from forestcoll.nccl.graph.file import read_graphs
 from forestcoll.nccl.graph.hosts import COPIES, host_graphs
 from forestcoll.nccl.graph.schedules import schedule_of_graph
 from forestcoll.nccl.order.rank_order import best_order
 from forestcoll.solver.bounds.rings import ring_bound
 from forestcoll.topology import Topology
+from forestcoll.topology.importers.source import Source
 
 LARGE = 2**30
 """The size in bytes for which NCCL chooses where no size is given."""
@@ -56,7 +59,7 @@ class Setting:
         Example:
             >>> from forestcoll.algorithms.generate import problem_of
             >>> problem = problem_of("dgx-h100:boxes=4", "allreduce")
-            >>> [each.text for each in settings(problem, ["TREE"])][0]
+            >>> [each.text for each in settings(problem)][1]
             'NCCL_ALGO="allreduce:tree;allgather:ring"'
         """
         name = self.collective.value.replace("-", "")
@@ -67,26 +70,43 @@ class Setting:
         return ", ".join(parts)
 
 
-def settings(problem: Problem, offered: Iterable[str] | None = None) -> Iterator[Setting]:
+def settings(problem: Problem, table: Table | None = None) -> Iterator[Setting]:
     """Yield the settings of NCCL that have a schedule on a network: the given order and NCCL's own graph first.
 
     Args:
         problem: the network, and the GPUs that take part.
-        offered: the algorithms that NCCL offers; None for those that it usually does.
+        table: NCCL's table of the machine, which says what NCCL offers; None for what it usually offers.
     """
     if problem.collective not in UNROOTED or not problem.boxes.is_complete:
         return
-    algorithms = tuple(usual_algorithms(problem) if offered is None else offered)
+    algorithms = tuple(usual_algorithms(problem) if table is None else table.algorithms(problem.collective))
     is_whole = len(problem.members) == len(problem.topology.compute)
     order = best_order(problem.topology) if is_whole else None
     for each in (problem, *([] if order is None else [replace(problem, order=order)])):
         for algorithm in algorithms:
             try:
-                yield Setting(problem.collective, algorithm, made_by(each, algorithm), each.order is not None)
+                yield Setting(
+                    problem.collective, algorithm, own_schedule(each, algorithm, table), each.order is not None
+                )
             except DoesNotApplyError:
                 continue
         if is_whole:
             yield from _with_graph_file(each, algorithms)
+
+
+def own_schedule(problem: Problem, algorithm: str, table: Table | None) -> BaselineResult:
+    """Return the schedule of an algorithm: with NCCL's own graph, if a library was asked, else in its best form.
+
+    Raises:
+        DoesNotApplyError: the algorithm has no schedule on this network.
+    """
+    if table is not None and len(table.graphs) == 1:
+        found = read_graphs(Source("NCCL's graph", table.graphs[0], "graph"))
+        graph = {"RING": found.rings, "TREE": found.trees}.get(algorithm)
+        if graph is not None:
+            schedule, _ = schedule_of_graph(problem, graph, "NCCL's graph")
+            return BaselineResult(schedule, note="with the graph that NCCL finds")
+    return made_by(problem, algorithm)
 
 
 def _with_graph_file(problem: Problem, algorithms: Iterable[str]) -> Iterator[Setting]:

@@ -102,6 +102,7 @@ class Table:
         ranks: the number of ranks.
         channels: the number of channels.
         entries: the entries that NCCL may choose, in the order of its own table.
+        graphs: the graph file with the rings and trees that NCCL finds, of each kind of host; empty if not known.
 
     Example:
         >>> entries = {
@@ -122,6 +123,7 @@ class Table:
     ranks: int
     channels: int
     entries: Mapping[Key, Entry]
+    graphs: tuple[str, ...] = ()
 
     def microseconds(self, key: Key, size: int, most: float = inf) -> float:
         """Return the time that NCCL expects for `size` bytes with an entry, in its own precision of 32 bits.
