@@ -27,7 +27,7 @@ def test_rings_on_a_mesh_use_each_link_once(gpus: int) -> None:
 
 
 def test_each_nic_is_entered_once_and_left_once() -> None:
-    for topology in ("dgx-a100:boxes=2", "dgx-a100:boxes=2,nics=true", "dgx-2:boxes=2", "mi300x:boxes=2"):
+    for topology in ("dgx-a100:boxes=2", "dgx-a100:boxes=2,pcie=true", "dgx-2:boxes=2", "mi300x:boxes=2"):
         problem = problem_of(topology)
         found = passages(problem, problem.boxes.members[0])
         entered, left = [each.arrival[:2] for each in found], [each.departure[-2:][::-1] for each in found]

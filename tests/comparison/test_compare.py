@@ -130,7 +130,7 @@ def test_a_comparison_is_a_table_of_records() -> None:
 
 
 def test_classes_of_links() -> None:
-    topology = generate("dgx-a100:boxes=2,nics=true").topology
+    topology = generate("dgx-a100:boxes=2,pcie=true").topology
     names = link_classes(topology, Boxes(topology, topology.compute))
     assert set(names) == {"nvswitch links", "pcie links", "pcie to nic links", "NIC links"}
     assert len(names["NIC links"]) == 32
@@ -155,7 +155,7 @@ def test_a_schedule_from_a_file_is_a_row(tmp_path: Path) -> None:
 def test_a_schedule_for_another_question_is_refused(tmp_path: Path) -> None:
     for topology, collective, message in (
         ("dgx-a100:boxes=2", "allreduce", "another collective"),
-        ("dgx-a100:boxes=2,ib_bandwidth=50", "allgather", "another network"),
+        ("dgx-a100:boxes=2,nic_bandwidth=50", "allgather", "another network"),
         ("dgx-a100:boxes=4", "allgather", "another network"),
     ):
         with pytest.raises(InputError, match=message):
@@ -196,7 +196,7 @@ def test_each_cut_has_the_data_that_crosses_it_and_the_data_that_must() -> None:
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for collective in ("broadcast", "reduce"):
-        with pytest.raises(InputError, match="use an allgather, a reduce-scatter or an allreduce"):
+        with pytest.raises(InputError, match="use one of allgather, reduce-scatter, allreduce, all-to-all"):
             compare("ring:nodes=4", Demand(collective, root=0))
     with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are bine, blink"):
         compare("ring:nodes=4", baselines=["trees"])

@@ -173,11 +173,14 @@ def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
 OWN = "forestcoll"
 """The name of our own row in comparisons."""
 
+LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
+"""The algorithms that NCCL and RCCL run."""
+
 AS_CHOSEN = "nccl (as it chooses)"
 """The name of the row of what NCCL chooses for each size."""
 
 _SPECIAL = {
-    OWN: ("forestcoll's schedule", "Trees that together reach the optimum"),
+    OWN: ("forestcoll's schedule", "Trees or flows that together reach the optimum"),
     AS_CHOSEN: ("NCCL as it chooses", "The algorithm that NCCL chooses by itself for each size"),
 }
 """The titles and summaries of rows of comparisons that are no baselines."""

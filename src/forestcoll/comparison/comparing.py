@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
 from forestcoll.algorithms.generate import problem_of
-from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.base.errors import InputError, listed, require_kind
+from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
+from forestcoll.base.errors import InputError, InternalError, listed, require_kind
 from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
@@ -19,10 +19,11 @@ from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.nccl_choice import BASELINES, choices_of, made_by
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.value import Comparison, Row, Skipped
-from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.demand.collective import COMPARED, Collective
 from forestcoll.demand.texts import DemandLike
 from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.table import Table
+from forestcoll.schedule.flows.shape import FlowShape
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
@@ -32,8 +33,6 @@ from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.simulate import simulate
 from forestcoll.simulation.sizes import SizesLike, sizes_of
-from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import certified, verify
 
@@ -64,7 +63,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
 
     Args:
         topology: as for `optimum`.
-        demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
+        demand: an allgather, a reduce-scatter, an allreduce or an all-to-all, of all or some compute nodes.
         sizes: the sizes of M for which times are simulated, as for `simulate`; none are if the size in bytes of the
             network's bandwidth unit is not known.
         baselines: what the optimum is compared with: names of algorithms; and paths, or texts with a dot or a slash,
@@ -95,10 +94,10 @@ def compare(  # noqa: PLR0913 (five, and progress)
     chosen = baselines_named(None if names is None else [name for name in names if name != AS_CHOSEN])
     problem = problem_of(topology, demand, progress)
     _check(problem)
-    best = solve(problem.topology, problem.demand, progress=progress)
+    own, bound = _own(problem)
     skipped: list[Skipped] = []
-    rows = _Rows(problem, best.bound, sizes_of(sizes), costs or Costs())
-    rows.add(OWN, schedule_for(best, progress=progress))
+    rows = _Rows(problem, bound, sizes_of(sizes), costs or Costs())
+    rows.add(OWN, own)
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
@@ -125,6 +124,14 @@ def compare(  # noqa: PLR0913 (five, and progress)
     return rows.comparison(skipped)
 
 
+def _own(problem: Problem) -> tuple[Schedule, Bound]:
+    """Return the schedule that reaches the optimum, and the bound."""
+    made = method_of(None, problem.collective, {}).generated(problem)
+    if made.optimum is None:
+        raise InternalError("trees and flows have an optimum")
+    return made.schedule, made.optimum.bound
+
+
 def _named(
     baselines: BaselineLike | Iterable[BaselineLike] | None,
 ) -> tuple[list[str] | None, list[BaselineLike]]:
@@ -144,11 +151,13 @@ def _named(
 
 
 def _check(problem: Problem) -> None:
-    if problem.collective not in UNROOTED:
+    if problem.collective not in COMPARED:
         named = problem.collective.with_article
-        raise InputError(f"compare has no algorithms for {named}; use an allgather, a reduce-scatter or an allreduce")
+        raise InputError(f"compare has no algorithms for {named}; use one of {', '.join(COMPARED)}")
     if problem.demand.shards is not None:
         raise InputError("compare needs equal shards; leave shards out")
+    if problem.demand.matrix is not None:
+        raise InputError("compare needs an all-to-all of equal parts; leave the demand matrix out")
 
 
 def _height(schedule: Schedule) -> int:
@@ -156,7 +165,9 @@ def _height(schedule: Schedule) -> int:
     shape = shape_of(schedule)
     if isinstance(shape, TreeShape):
         return shape.phases * shape.greatest_height
-    return shape.steps if isinstance(shape, StepShape) else shape.hops
+    if isinstance(shape, StepShape):
+        return shape.steps
+    return shape.greatest_height if isinstance(shape, FlowShape) else shape.hops
 
 
 @dataclass(frozen=True)

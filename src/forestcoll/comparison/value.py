@@ -19,7 +19,7 @@ class Row:
 
     Attributes:
         name: the algorithm, or the file.
-        family: `trees` or `steps`; `program` for a program from a file.
+        family: `trees`, `steps` or `flows`; `program` for a program from a file.
         schedule: the schedule; None for a program, and for a row that is not valid.
         algbw: what the schedule achieves for large data, in the topology's unit, as `verify` computed it.
         share: `algbw` as a part of the bound.
@@ -97,6 +97,11 @@ class Comparison(Displayed):
         """The algbw of the bound, in the topology's unit."""
         return self.bound.algbw
 
+    @property
+    def busbw_factor(self) -> Fraction:
+        """Busbw / algbw, as nccl-tests defines both."""
+        return self.demand.collective.busbw_factor(len(self.demand.members(self.topology)))
+
     def row(self, name: str) -> Row:
         """Return the row of an algorithm or file.
 
@@ -125,6 +130,7 @@ class Comparison(Displayed):
                 "name": row.name,
                 "family": row.family,
                 "algbw": float(row.algbw),
+                "busbw": float(row.algbw * self.busbw_factor),
                 "share": float(row.share),
                 "valid": row.valid,
                 "height": row.height,

@@ -19,8 +19,9 @@ from forestcoll.base.errors import InputError
 from forestcoll.nccl.graph.hosts import gbps, gpus_of, in_boxes
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import BoxKind, kinds_of_boxes
-from forestcoll.topology.importers.hosts.host import FABRIC, KeptHost, kept_hosts
+from forestcoll.topology.importers.hosts.host import KeptHost, kept_hosts
 from forestcoll.topology.importers.hosts.link_speeds import MBPS_PER_GBPS, capability_of, nvlink_speed
+from forestcoll.topology.importers.hosts.nics import FABRIC
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 

@@ -4,7 +4,6 @@ The default group agrees on the network: rank 0 names it, and every rank checks.
 """
 
 import atexit
-import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -18,6 +17,7 @@ import torch.distributed as dist
 from forestcoll.base.errors import ForestcollError, InputError
 from forestcoll.base.version import __version__
 from forestcoll.runtime.cuda_table import INNER
+from forestcoll.runtime.environment import host_here
 from forestcoll.runtime.torch_store import TorchStore
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
@@ -140,7 +140,7 @@ def agreed_network(agreement: Agreement, address: str, propose: Callable[[], Ran
     except InputError as error:
         fault = str(error)
     stated = None if mine is None else {"topology": topology_hash(mine.topology), "nodes": list(mine.nodes)}
-    host = socket.gethostname()
+    host = host_here()
     agreement.report({"stated": stated, "fault": fault, "host": host, "address": address, "version": __version__})
 
     def lead() -> bytes:

@@ -20,7 +20,6 @@ from forestcoll.base.errors import CommunicationError, InputError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.measurement.bench.libraries import torch_function
-from forestcoll.measurement.bench.request import busbw_factor
 from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, MeasuredSize, MeasuredWay
 from forestcoll.runtime.environment import timeout_here
 from forestcoll.topology import Topology
@@ -123,7 +122,7 @@ def _measured(
 ) -> MeasuredWay:
     time_us, wrong = found
     algbw = case.size / time_us / float(bytes_per_microsecond(topology.bandwidth_unit))
-    busbw = algbw * busbw_factor(case.collective, len(topology.compute))
+    busbw = algbw * float(case.collective.busbw_factor(len(topology.compute)))
     return MeasuredWay(*way, time_us, algbw, busbw, algbw / bound, wrong)
 
 

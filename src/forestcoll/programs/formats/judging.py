@@ -74,12 +74,9 @@ def judge_file(path: PathLike, *, dialect: str | None = None, root: int | None =
         InputError: the file cannot be read, has none of these formats, or its root is unknown.
 
     Example:
-        >>> import tempfile
-        >>> from pathlib import Path
         >>> from forestcoll import export, generate
-        >>> path = Path(tempfile.mkdtemp()) / "ring.xml"
-        >>> export(generate("ring:nodes=3"), "msccl-xml").write(path)
-        >>> judged = judge_file(path)
+        >>> export(generate("ring:nodes=3"), "msccl-xml").write("ring.xml")
+        >>> judged = judge_file("ring.xml")
         >>> judged.collective, judged.ranks, judged.fault
         ('allgather', 3, None)
     """

@@ -1,7 +1,6 @@
 """Which way a collective on CUDA tensors takes: NCCL's own, two levels, or slots; and why."""
 
 import json
-import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.runtime import ReduceOp, plan_of
 from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, cuda_table_of, read_cuda_table
+from forestcoll.runtime.environment import host_here
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.torch.calls.call import Call
@@ -214,7 +214,7 @@ class Slots:
     @cached_property
     def _equal_boxes(self) -> EqualBoxes:
         """The boxes for two levels, which rank 0 compares with the hosts of all ranks."""
-        self._agreement.report({"host": socket.gethostname()}, "hosts")
+        self._agreement.report({"host": host_here()}, "hosts")
 
         def lead() -> bytes:
             check_hosts(self._boxes, [str(each["host"]) for each in self._agreement.reports("hosts")])

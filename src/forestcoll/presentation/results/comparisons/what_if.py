@@ -44,6 +44,7 @@ def study_page(study: Study, what: str = "change") -> Page:
         Column("of this kind", right=True, key="count"),
         Column("compute nodes" if set(left) != {now} else None, right=True, key="compute_nodes"),
         Column(f"algbw, {study.topology.bandwidth_unit}", _number, right=True, key="algbw"),
+        Column("busbw", _number, right=True, key="busbw"),
         Column("of now", percent, right=True),
         Column("bottleneck", partial(_bottleneck, study)),
         *(Column(None, key=key) for key in ("ratio", "bottleneck", "optimal")),
@@ -54,6 +55,7 @@ def study_page(study: Study, what: str = "change") -> Page:
             each.count,
             nodes,
             each.value.algbw,
+            each.value.algbw * study.demand.collective.busbw_factor(max(nodes, 1)),
             each.ratio,
             each,
             each.ratio,
@@ -68,12 +70,14 @@ def study_page(study: Study, what: str = "change") -> Page:
 
 def upgrades_page(study: UpgradeStudy) -> Page:
     """Return the page of a study of upgrades."""
+    factor = _busbw_factor(study)
     columns = (
         Column("more bandwidth on", key="change"),
         Column("of this kind", right=True, key="count"),
         Column(f"now, {study.topology.bandwidth_unit}", _number, right=True, key="bandwidth"),
         Column("gains up to", _limit, right=True),
         Column("algbw", _number, right=True, key="algbw"),
+        Column("busbw", _number, right=True, key="busbw"),
         Column("at", _number, right=True, key="at"),
         Column("of now", percent, right=True),
         *(Column(None, key=key) for key in ("ratio", "links", "breakpoint", "gain_beyond", "curve")),
@@ -85,6 +89,7 @@ def upgrades_page(study: UpgradeStudy) -> Page:
             each.bandwidth,
             each,
             each.algbw,
+            each.algbw * factor,
             each.at,
             each.ratio,
             each.ratio,
@@ -127,11 +132,16 @@ def failover_page(made: FailoverSet) -> Page:
 
 def _head(study: Study | UpgradeStudy) -> list[Row]:
     topology, algbw, demand = study.topology, study.base.algbw, study.demand
+    unit, busbw = topology.bandwidth_unit, algbw * _busbw_factor(study)
     return [
         row(topology=topology.name, collective=demand.collective, compute_nodes=len(demand.members(topology))),
-        row("algbw now", bandwidth(algbw, topology.bandwidth_unit), algbw=algbw, algbw_float=float(algbw)),
-        row(unit=topology.bandwidth_unit),
+        row("algbw now", bandwidth(algbw, unit), algbw=algbw, algbw_float=float(algbw)),
+        row("busbw now", bandwidth(busbw, unit), busbw=busbw, unit=unit),
     ]
+
+
+def _busbw_factor(study: Study | UpgradeStudy) -> Fraction:
+    return study.demand.collective.busbw_factor(len(study.demand.members(study.topology)))
 
 
 def _bottleneck_document(study: Study, row: ChangeRow) -> dict[str, object]:

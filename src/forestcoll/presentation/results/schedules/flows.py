@@ -34,6 +34,7 @@ def rows(best: "FlowOptimum") -> list[Row]:
     found = [
         claims.optimum_row(best, best.collective, best.members),
         row("algbw", bandwidth(best.algbw, unit), residual=best.residual),
+        *claims.busbw_rows(best.algbw, best.demand.busbw_factor(best.topology), unit),
     ]
     if best.is_optimal:
         found.append(row("optimum", "reached: no schedule is faster"))

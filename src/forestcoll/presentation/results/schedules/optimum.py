@@ -33,6 +33,7 @@ def rows(best: TreeOptimum) -> list[Row]:
     found = [
         claims.optimum_row(best, best.collective, best.members),
         row("algbw", bandwidth(best.algbw, unit)),
+        *claims.busbw_rows(best.algbw, best.demand.busbw_factor(best.topology), unit),
         *_bound_rows(best, cut.algbw(best.topology, best.demand)),
         *claims.time_rows(best),
         row("trees", f"{_trees(best)}{each}", **counts, tree_bandwidth=best.tree_bandwidth),

@@ -1,7 +1,9 @@
 """The PCIe tree of a host in NCCL's XML: which NICs serve GPUs, how fast they reach them, and the tree as a network.
 
 A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
-slot count. A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
+slot count. The option `nics` counts others. NICs at the lowest PCIe switches are given to the GPUs there, and NICs
+further up to GPUs that have none yet. GPUs share a NIC that is near none.
+A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
 path.
 """
 
@@ -14,7 +16,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import plural
-from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
+from forestcoll.topology.importers.hosts.host import Device, duplex
 from forestcoll.topology.importers.hosts.link_speeds import (
     LEAST_MBPS,
     MBPS_PER_GBPS,
@@ -24,6 +26,7 @@ from forestcoll.topology.importers.hosts.link_speeds import (
     pcie_speed,
 )
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, users_of, within_slots
 from forestcoll.topology.importers.notes import Notes, listed
 
 if TYPE_CHECKING:
@@ -69,9 +72,12 @@ class PcieTree:
         cards = self._all_cards()
         near = [card for card in cards if any(above in self._gpus_below for above in card.above if not above.is_cpu)]
         used = near or [card for card in cards if not card.is_cpu] or cards
+        names = counted(self.where, _ports(cards), _ports(used), self.options.nics)
+        chosen = [card for card in cards if any(net.name in names for net in card.nets)]
         why = "share no PCIe switch with a GPU" if near else "have no PCIe slot"
-        self._say_unused([card for card in cards if card not in used], why)
-        return tuple(used)
+        unused = [card for card in cards if card not in chosen]
+        self._say_unused(unused, f"{why} (--nics all counts them)" if self.options.nics == "near" else "--nics omits")
+        return tuple(chosen)
 
     def _all_cards(self) -> list[Slot]:
         """Return the slots with ports; a port that is listed under several CPUs, as sockets are, counts once."""
@@ -92,14 +98,35 @@ class PcieTree:
         near: dict[Slot | None, list[Slot]] = {}
         for card in self._cards:
             near.setdefault(next((each for each in card.above if each in self._gpus_below), None), []).append(card)
+        order = sorted(near, key=lambda each: 0 if each is None else -1 - len(each.above))
+        users = users_of((self._near(near[each], each) for each in order), all_count=self.options.nics != "near")
+        self._say_unused(
+            [card for card in self._cards if self._name(card) not in users],
+            "are further away from GPUs than their other ports (--nics all counts them)",
+        )
         nics: dict[Slot, Nic] = {}
         for meeting, cards in near.items():
-            gpus = list(self.gpus.values()) if meeting is None else self._gpus_below[meeting]
-            users = shared_out(gpus, [self._name(card) for card in cards])
             for card in cards:
-                paths = tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in users[self._name(card)])
-                nics[card] = self._nic(card, paths)
-        return [nics[card] for card in self._cards]
+                gpus = users.get(self._name(card), ())
+                nics[card] = self._nic(card, tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in gpus))
+        return within_slots([nics[card] for card in self._cards if self._name(card) in users], self._gpu_speeds)
+
+    def _near(self, cards: Sequence[Slot], meeting: Slot | None) -> Near:
+        """Return NICs with the GPUs below the lowest slot above a NIC that has some; with all GPUs if it is None."""
+        names = [self._name(card) for card in cards]
+        if meeting is not None:
+            return Near(names, self._gpus_below[meeting])
+        if len(self.gpus) > 1:
+            count = plural(len(names), "NIC")
+            self.notes.assume(f"{self.where}: {count} near no GPU, shared by all GPUs of the host: {listed(names)}")
+        return Near(names, list(self.gpus.values()), is_far=True)
+
+    @cached_property
+    def _gpu_speeds(self) -> dict[str, Fraction]:
+        """What each GPU and its NICs exchange: over its slot, or over NVLink-C2C, if it has that."""
+        return {
+            name: max(self._uplink(slot), Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)) for slot, name in self.gpus.items()
+        }
 
     def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
         """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both.
@@ -236,3 +263,7 @@ class PcieTree:
                 )
             speeds.append(Fraction(speed, MBPS_PER_GBPS))
         return sum(speeds, Fraction(0))
+
+
+def _ports(cards: Sequence[Slot]) -> list[str]:
+    return [net.name for card in cards for net in card.nets]
