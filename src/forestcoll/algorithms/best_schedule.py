@@ -33,7 +33,7 @@ class BestSchedule:
     @property
     def share(self) -> float:
         """The lower bound of the time as a part of the time."""
-        return self.bound_us / (self.point.seconds * 1e6)
+        return min(1.0, self.bound_us / (self.point.seconds * 1e6))
 
 
 @dataclass(frozen=True)

@@ -241,8 +241,8 @@ def candidates(problem: Problem) -> tuple[tuple[tuple[Method, ...], ...], ...]:
     Example:
         >>> from forestcoll.algorithms.generate import problem_of
         >>> found = candidates(problem_of("ring:nodes=4", "all-to-all"))
-        >>> [[list(map(str, series)) for series in several] for several in found]
-        [[['flows']], [['steps']]]
+        >>> [str(series[0]) for several in found for series in several]
+        ['flows', 'direct', 'two-level', 'bruck', 'steps']
     """
     listed = [each for spec in methods.all() for each in spec.facts.get("by_size", ())]
     first = [each for each in FIRST if each in listed]

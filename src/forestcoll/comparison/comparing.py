@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
+from forestcoll.algorithms.by_size import BySize
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
 from forestcoll.base.errors import InputError, InternalError, listed, require_kind
@@ -59,7 +60,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
 
-    Every schedule is verified first, and every program is run on symbolic data.
+    Every schedule is verified first, and every program is run on symbolic data. The row `forestcoll` has the optimum
+    for large data and, for each size, the best schedule for it (`algorithms.by_size`).
 
     Args:
         topology: as for `optimum`.
@@ -98,6 +100,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
     skipped: list[Skipped] = []
     rows = _Rows(problem, bound, sizes_of(sizes), costs or Costs())
     rows.add(OWN, own)
+    progress.begin("finding the best schedule for each size")
+    rows.add_best()
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
@@ -209,6 +213,15 @@ class _Rows:
         times = self._times(schedule, achieved / algbw)
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
+
+    def add_best(self) -> None:
+        """Let the last row have the best schedule for each size."""
+        if not self._sizes:
+            return
+        best = tuple(map(BySize(self._problem, self._costs).at, self._sizes))
+        for schedule in {each.method: each.schedule for each in best}.values():
+            certified(verify(schedule))
+        self._rows[-1] = replace(self._rows[-1], times=tuple(each.point for each in best), best=best)
 
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.algorithms.best_schedule import BestSchedule
 from forestcoll.base.display import Displayed
 from forestcoll.comparison.cuts import CutTraffic
 from forestcoll.demand.demand import NodeDemand
@@ -31,6 +32,7 @@ class Row:
         cuts: for each cut that limits the collective, the data that crosses it and the data that must.
         choices: in the row of what NCCL chooses, the choice for each size; else empty.
         table: in that row, where NCCL's table comes from; else empty.
+        best: in the row `forestcoll`, the best schedule for each size, to which `times` belong; else empty.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Row:
     cuts: tuple[CutTraffic, ...] = ()
     choices: tuple[Choice, ...] = ()
     table: str = ""
+    best: tuple[BestSchedule, ...] = ()
 
 
 @dataclass(frozen=True)

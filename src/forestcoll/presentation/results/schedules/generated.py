@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.algorithms.method import Generated
+from forestcoll.presentation.by_size import choice_below, choice_rows, from_row, from_sentence
 from forestcoll.presentation.names import counted
-from forestcoll.presentation.results.comparisons.by_size import choice_below, choice_rows, from_row, from_sentence
 from forestcoll.presentation.results.schedules.reports import checked_of, words_of
 from forestcoll.presentation.tables import Page, Row, Table, row
 from forestcoll.presentation.text import all_written, times

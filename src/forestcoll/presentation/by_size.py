@@ -1,6 +1,6 @@
 """The best schedule for a size in rows and sentences, and from which size on the optimum for large data is the best."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from forestcoll.algorithms.best_schedule import BestOverSizes, BestSchedule, OptimumFrom, SizeRange
 from forestcoll.base.units import size_name
@@ -73,6 +73,25 @@ def _table(ranges: tuple[SizeRange, ...]) -> Table:
 
 def _cells(best: BestSchedule) -> tuple[object, ...]:
     return best.method, sends_of(best.schedule), best.point.seconds * 1e6, best.bound_us
+
+
+def best_table(best: Sequence[BestSchedule]) -> Table:
+    """Return the table of the best schedule for each of several sizes."""
+    columns = (
+        Column("size", size_name, right=True),
+        Column("best schedule"),
+        Column("sends", right=True),
+        Column("time", duration, right=True),
+        Column("lower bound", duration, right=True),
+        Column("of the time", "{:.0%}".format, right=True),
+    )
+    rows = tuple((each.point.size, *_cells(each), each.share) for each in best)
+    return Table(columns, rows, "The best schedule of forestcoll for each size, and the lower bound of the time:")
+
+
+def best_document(best: BestSchedule) -> dict[str, object]:
+    """Return what JSON says of the best schedule for a size, next to its time."""
+    return {"schedule": best.method, "lower_bound_us": best.bound_us, "share": best.share}
 
 
 def from_row(found: OptimumFrom) -> Row:
