@@ -41,8 +41,8 @@ MOST_WITH_FIRST = 512
 NEAR = 1.001
 """A schedule is the best if its time is at most this multiple of the lower bound."""
 
-LARGE = 1.005
-"""Where the optimum for large data takes at most this multiple of the best time, it counts as the best."""
+NEARLY = 1.005
+"""A schedule that takes at most this multiple of the best time counts as the best, too."""
 
 _SAME = 1 - 1e-9
 """Times whose ratio is nearer to 1 are equal."""
@@ -194,7 +194,7 @@ class BySize:
         """
         own, least = self._own, None
         for size in (2**power for power in reversed(_POWERS)):
-            limit = own.point(size).seconds / LARGE
+            limit = own.point(size).seconds / NEARLY
             if limit * 1e6 > self._bound(size):
                 faster = next((each for each in self._single if self._seconds(each, size) < limit), None)
                 if faster is not None:

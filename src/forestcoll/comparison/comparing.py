@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
-from forestcoll.algorithms.by_size import BySize
+from forestcoll.algorithms.best_schedule import BestSchedule
+from forestcoll.algorithms.by_size import NEARLY, BySize
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
 from forestcoll.base.errors import InputError, InternalError, listed, require_kind
@@ -100,8 +101,6 @@ def compare(  # noqa: PLR0913 (five, and progress)
     skipped: list[Skipped] = []
     rows = _Rows(problem, bound, sizes_of(sizes), costs or Costs())
     rows.add(OWN, own)
-    progress.begin("finding the best schedule for each size")
-    rows.add_best()
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
@@ -109,6 +108,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
             rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
+    progress.begin("finding the best schedule for each size")
+    rows.add_best()
     if names is None or AS_CHOSEN in names:
         progress.begin("comparing with what NCCL chooses")
         try:
@@ -215,13 +216,22 @@ class _Rows:
         self._add(name, found, note)
 
     def add_best(self) -> None:
-        """Let the last row have the best schedule for each size."""
+        """Let the first row have the best schedule for each size: also that of an algorithm that searches for long."""
         if not self._sizes:
             return
-        best = tuple(map(BySize(self._problem, self._costs).at, self._sizes))
+        by_size = BySize(self._problem, self._costs)
+        best = tuple(self._best(by_size.at(size), place) for place, size in enumerate(self._sizes))
         for schedule in {each.method: each.schedule for each in best}.values():
             certified(verify(schedule))
-        self._rows[-1] = replace(self._rows[-1], times=tuple(each.point for each in best), best=best)
+        self._rows[0] = replace(self._rows[0], times=tuple(each.point for each in best), best=best)
+
+    def _best(self, best: BestSchedule, place: int) -> BestSchedule:
+        """Return the best schedule, or the one of a row that is clearly faster for the size at a place."""
+        for row in self._rows[1:]:
+            point = row.times[place]
+            if row.schedule is not None and point.seconds * NEARLY < best.point.seconds:
+                best = replace(best, method=row.name, schedule=row.schedule, point=point)
+        return best
 
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
