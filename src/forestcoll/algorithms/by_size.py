@@ -12,7 +12,7 @@ The times are those of `simulate`. So the best schedule for a size is the same f
 the runtime and the torch backend.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -61,6 +61,12 @@ class _Candidate:
     method: Method
     problem: Problem
     costs: Costs
+    accept: Callable[[Schedule], bool] | None
+
+    @cached_property
+    def is_accepted(self) -> bool:
+        """Whether the schedule is one of those that may be chosen."""
+        return self.schedule is not None and (self.accept is None or self.accept(self.schedule))
 
     @cached_property
     def text(self) -> str:
@@ -90,20 +96,23 @@ class BySize:
     Args:
         problem: the problem; its size is not used.
         costs: the costs of a send; the defaults of `Costs` if None.
+        accept: says whether a schedule may be chosen; all may if None.
 
     Raises:
         InputError: the size in bytes of the network's bandwidth unit is not known.
         NoSolutionError: as `optimum`.
     """
 
-    def __init__(self, problem: Problem, costs: Costs | None = None) -> None:
-        self._problem, self._costs = problem.silent(), costs or Costs()
+    def __init__(
+        self, problem: Problem, costs: Costs | None = None, accept: Callable[[Schedule], bool] | None = None
+    ) -> None:
+        self._problem, self._costs, self._accept = problem.silent(), costs or Costs(), accept
         self._bound = schedule_bound(problem.optimum, self._costs)
 
     @cached_property
     def _candidates(self) -> tuple[_Several, ...]:
         return tuple(
-            tuple(tuple(_Candidate(each, self._problem, self._costs) for each in one) for one in several)
+            tuple(tuple(_Candidate(each, self._problem, self._costs, self._accept) for each in one) for one in several)
             for several in candidates(self._problem)
         )
 
@@ -121,7 +130,8 @@ class BySize:
             if best is not None and best.point.seconds * 1e6 <= bound * NEAR:
                 break
             for candidate, schedule, point in _fastest(several, size):
-                if best is None or point.seconds < best.point.seconds * _SAME:
+                is_faster = best is None or point.seconds < best.point.seconds * _SAME
+                if is_faster and candidate.is_accepted:
                     best = BestSchedule(candidate.text, schedule, point, bound)
         if best is None:
             raise NoSolutionError(f"{self._problem.topology.name}: there is no schedule")
