@@ -129,15 +129,20 @@ def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
     title: str,
     summary: str,
     overhead: Overhead | None = None,
+    by_size: bool = True,
 ) -> Callable[[Make], Make]:
-    """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments."""
+    """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments.
+
+    `by_size` says whether it may be the best for some size: not if it takes long, and others are never slower.
+    """
     described = partial(
         Baseline, label=name, title=title, summary=summary, family=family, collectives=collectives, overhead=overhead
     )
 
     def register(make: Make) -> Make:
         found = described(make=make)
-        methods.put(Spec(name, lambda: found, (), make.__module__, {"summary": summary, "baseline": found}))
+        facts = {"summary": summary, "baseline": found, "by_size": [name] if by_size else []}
+        methods.put(Spec(name, lambda: found, (), make.__module__, facts))
         return make
 
     return register

@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from forestcoll.algorithms.baseline import AS_CHOSEN, BEST_SETTING, OWN, BaselineResult, Family, baselines_named
+from forestcoll.algorithms.best_schedule import BestSchedule
+from forestcoll.algorithms.by_size import NEARLY, BySize
 from forestcoll.algorithms.few_trees import few_trees
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
@@ -66,7 +68,8 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
 
-    Every schedule is verified first, and every program is run on symbolic data.
+    Every schedule is verified first, and every program is run on symbolic data. The row `forestcoll` has the optimum
+    for large data and, for each size, the best schedule for it (`algorithms.by_size`).
 
     Args:
         topology: as for `optimum`.
@@ -115,10 +118,12 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
             rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
+    progress.begin("finding the best schedule for each size")
+    rows.choose_by_size()
     for name in (each for each in NCCL_ROWS if names is None or each in names):
         progress.begin(f"comparing with {name}")
         try:
-            (rows.add_chosen if name == AS_CHOSEN else rows.add_best)(nccl_table(problem, nccl))
+            (rows.add_chosen if name == AS_CHOSEN else rows.add_best_setting)(nccl_table(problem, nccl))
         except DoesNotApplyError as error:
             skipped.append(Skipped(name, str(error)))
     if cuda_table is not None:
@@ -226,6 +231,24 @@ class _Rows:
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
 
+    def choose_by_size(self) -> None:
+        """Let the first row have the best schedule for each size: also that of an algorithm that searches for long."""
+        if not self._sizes:
+            return
+        by_size = BySize(self._problem, self._costs)
+        best = tuple(self._best(by_size.at(size), place) for place, size in enumerate(self._sizes))
+        for schedule in {each.method: each.schedule for each in best}.values():
+            certified(verify(schedule))
+        self._rows[0] = replace(self._rows[0], times=tuple(each.point for each in best), best=best)
+
+    def _best(self, best: BestSchedule, place: int) -> BestSchedule:
+        """Return the best schedule, or the one of a row that is clearly faster for the size at a place."""
+        for row in self._rows[1:]:
+            point = row.times[place]
+            if row.schedule is not None and point.seconds * NEARLY < best.point.seconds:
+                best = replace(best, method=row.name, schedule=row.schedule, point=point)
+        return best
+
     def add_slots(self, table: CudaTable) -> None:
         """Add the row of time slots on GPUs, with the time of a slot in a table.
 
@@ -250,7 +273,7 @@ class _Rows:
         _, largest = max(zip(choices, rows, strict=True), key=lambda each: each[0].size)
         self._add_choices(replace(largest, name=AS_CHOSEN, table=table.source), choices, rows)
 
-    def add_best(self, table: Table) -> None:
+    def add_best_setting(self, table: Table) -> None:
         """Add the row of NCCL's best setting for each size; its algbw is the greatest for large data."""
         tried = [(each, self._row_of_setting(each, table)) for each in settings(self._problem, table)]
         if not tried:

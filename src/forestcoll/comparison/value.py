@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.algorithms.best_schedule import BestSchedule
 from forestcoll.base.display import Displayed
 from forestcoll.comparison.cuts import CutTraffic
 from forestcoll.demand.demand import NodeDemand
@@ -32,6 +33,7 @@ class Row:
         choices: in the rows of what NCCL chooses and of its best setting, the choice for each size; else empty.
         settings: in the row of the best setting, what the user sets for each size; else empty.
         table: in these rows, where NCCL's table comes from; else empty.
+        best: in the row `forestcoll`, the best schedule for each size, to which `times` belong; else empty.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Row:
     choices: tuple[Choice, ...] = ()
     settings: tuple[str, ...] = ()
     table: str = ""
+    best: tuple[BestSchedule, ...] = ()
 
 
 @dataclass(frozen=True)
