@@ -17,7 +17,7 @@ from forestcoll.cli.options import (
     topology_argument,
     tree_options,
 )
-from forestcoll.cli.types import DataSize, MethodText, OutputFile, OutputFolder
+from forestcoll.cli.types import MessageSizes, MethodText, OutputFile, OutputFolder
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 @tree_options
 @click.option(
     "--size",
-    type=DataSize(),
+    type=MessageSizes(),
     metavar="SIZE",
-    help="For bfb: the data size M, such as 1MB; the latencies of links then count in addition to their bandwidths.",
+    help="The data size M, such as 128MiB: the schedule is the one with the least simulated time of all that are "
+    "known, whatever its method. For a range, such as 1MiB..1GiB, it is the one that loses least on average. "
+    "With --method bfb, the latencies of links then count in addition to their bandwidths.",
 )
 @click.option(
     "--compact",

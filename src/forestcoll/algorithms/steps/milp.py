@@ -64,6 +64,7 @@ SECONDS = 10.0
     UNROOTED,
     title="the integer program",
     summary="The best schedule of few steps, found by an integer program",
+    by_size=False,
 )
 def milp(problem: Problem) -> BaselineResult:
     """Return the best schedule over some numbers of chunks and steps.
