@@ -1,7 +1,9 @@
 """The files that NCCL reads, from the command line: graph files."""
 
+import re
 from pathlib import Path
 
+import pytest
 from cli_run import run_command
 
 from forestcoll import generate, write_schedule
@@ -60,3 +62,15 @@ def test_the_lint_prints_lines_of_topology_files(tmp_path: Path) -> None:
     [found] = run_command("import", "--lint", file, "--json").document()["files"]
     assert (found["file"], [each["line"] for each in found["findings"]]) == (file, [3])
     assert "leave -o out" in run_command("import", "--lint", file, "-o", str(tmp_path / "n.json")).error_line(2)
+
+
+def test_the_commands_of_the_how_to_for_virtual_machines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "topology-file-for-a-vm.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^forestcoll (.*)$", page, re.MULTILINE)
+    assert len(commands) == 3
+    for command in ("topology dgx-a100:boxes=2 --to nccl-topo -o topo.xml", *commands):
+        assert run_command(*command.split()).status == 0, command
+    assert "forestcoll topology dgx-a100:boxes=2 --to nccl-topo -o topo.xml" in page
+    [shown] = re.findall(r"```xml\n(.*?)```", page, re.DOTALL)
+    assert Path("virtualTopology.xml").read_text().startswith(shown)

@@ -53,12 +53,14 @@ class Problem:
         topology: the network.
         demand: the collective and its parameters, in node numbers of the network.
         size: the data size M in bytes, if the schedule is for one size.
+        order: the order of the boxes, by their places; None for that of the network.
         progress: receives the stages of the work.
     """
 
     topology: Topology
     demand: NodeDemand
     size: int | None = None
+    order: tuple[int, ...] | None = None
     progress: Progress = field(default=SILENT, repr=False, compare=False)
 
     @property
@@ -84,7 +86,7 @@ class Problem:
     @cached_property
     def boxes(self) -> Boxes:
         """The boxes of the network."""
-        return Boxes(self.topology, self.members)
+        return Boxes(self.topology, self.members, self.order)
 
     def require_boxes(self) -> None:
         """Raise `DoesNotApplyError` if a compute node that takes part is in no box."""
@@ -95,7 +97,7 @@ class Problem:
     def transposed_boxes(self) -> Boxes:
         """The boxes of the network with every link reversed. Its exits are the reversed paths into boxes."""
         transposed = self.transposed()
-        return self.boxes if transposed is self else Boxes(transposed.topology, self.members)
+        return self.boxes if transposed is self else transposed.boxes
 
     def transposed(self) -> "Problem":
         """Return the problem on the network with every link reversed: itself if that is the same network."""

@@ -121,11 +121,11 @@ def command(
     --html writes a report that explains the result to readers
     who do not know forestcoll.
     """
-    from forestcoll.algorithms.baseline import AS_CHOSEN
     from forestcoll.algorithms.baseline import baselines as all_baselines
     from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
+    from forestcoll.comparison.comparing import NCCL_ROWS
     from forestcoll.demand.demand import Demand
     from forestcoll.presentation.pages.report import html_report
     from forestcoll.presentation.printing import print_result
@@ -133,7 +133,8 @@ def command(
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)
-    listed = [*(each.name for each in all_baselines()), AS_CHOSEN] if baselines is None else baselines.split(",")
+    every = [*(each.name for each in all_baselines()), *NCCL_ROWS]
+    listed = every if baselines is None else baselines.split(",")
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
         found = compare(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, require_kind, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import part_named
@@ -32,7 +32,9 @@ def prices_of(topology: Topology, texts: Sequence[str]) -> Mapping[Ends, Fractio
         InputError: there are no such links, or a price is not a number greater than 0.
     """
     found: dict[Ends, Fraction] = {}
+    require_kind(texts, list | tuple, "prices", "a list of texts such as 'nic=20'")
     for text in texts:
+        require_kind(text, str, "a price", "a text such as 'nic=20'")
         name, separator, value = text.rpartition("=")
         try:
             price = to_fraction(value.strip()) if separator else Fraction(0)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
 from forestcoll.algorithms.boxes import Boxes
@@ -232,6 +233,11 @@ def test_nics_that_gpus_share_cards_with_two_ports_and_virtual_ports() -> None:
     assert found["host0/GPU0", "host0/mlx5_0/out"] == found["host0/mlx5_0/in", "host0/GPU1"] == 32
     assert ("host0/GPU0", "host0/mlx5_0/in") not in found  # no data goes from GPU to GPU through a NIC
     assert imported.nics == 2
+    changed = imported.topology.without("host0/mlx5_0")
+    assert len(changed.nodes) == len(imported.topology.nodes) - 2
+    assert len(imported.topology.without("host0/mlx5_0--fabric").links) == len(found) - 2
+    slower = imported.topology.degraded("host0/GPU0--host0/mlx5_0", to="50%")
+    assert [each.bandwidth for each in slower.links].count(Fraction(16)) == 2
     inside = two_gpus() + nic("b0", 0) + nic("b1", 1) + '<nic><net name="eth0" dev="2" speed="10000" port="0"/></nic>'
     imported = import_text(system(cpu(inside)), system(cpu(inside)))
     assert imported.nics == 4
@@ -260,6 +266,25 @@ def test_each_gpu_uses_the_nearest_nic_and_no_data_goes_from_gpu_to_gpu_through_
     ]
     boxes = Boxes(imported.topology, imported.topology.compute)
     assert list(comparison_classes(imported.topology, boxes)) == ["NVSwitch links", "GPU to NIC links", "NIC links"]
+
+
+@pytest.mark.parametrize(
+    ("nics", "gpus", "two_level", "ring"),
+    [(4, 1, "2400/7", "4096/15"), (2, 1, "2400/7", "640/3"), (1, 2, "100", "160/3"), (1, 8, "25", "40/3")],
+)
+def test_algorithms_of_libraries_use_all_nics_of_imported_hosts(
+    nics: int, gpus: int, two_level: str, ring: str
+) -> None:
+    """Eight GPUs on an NVSwitch: some have several NICs of 12.5 GB/s, others share one."""
+    parts = []
+    for group in range(8 // gpus):
+        inside = [gpu(f"{n:02x}", n, nvlink("0000:c0:00.0", 12)) for n in range(group * gpus, (group + 1) * gpus)]
+        ports = [nic(f"{0x40 + n:02x}", n, "100000") for n in range(group * nics, (group + 1) * nics)]
+        parts.append(bridge(f"a{group}", "".join([*inside, *ports])))
+    network = import_text(*[system(cpu("".join(parts)))] * 2).topology
+    assert generate(network, method="two-level").algbw == Fraction(two_level)
+    assert generate(network, method="nccl-ring").algbw == Fraction(ring)
+    assert generate(network, "allreduce", method="nccl-tree").algbw == Fraction(two_level) / 2
 
 
 def test_nics_of_one_gpu_carry_together_what_its_slot_carries() -> None:
