@@ -307,6 +307,15 @@ def test_which_network_cards_count_is_said_and_can_be_changed() -> None:
     assert "there is no network card 'mlx5_77'; did you mean" in problem(dgx_a100(), dgx_a100(), nics="mlx5_77")
 
 
+def test_a_port_that_is_much_slower_than_others_is_for_management() -> None:
+    inside = "".join(gpu(f"0{n}", n, "") for n in range(2)) + nic("b0", 0) + nic("b1", 1, "10000", "eth")
+    text = system(cpu(inside))
+    imported = import_text(text, text)
+    assert imported.nics == 2
+    assert any("less than a tenth of the speed of others (--nics all counts them): eth1" in s for s in imported.ignored)
+    assert import_text(text, text, nics="all").nics == 4
+
+
 def test_a_port_whose_gpus_have_nearer_ports_serves_none() -> None:
     inner = bridge("a1", gpu("01", 0, "") + nic("b0", 0))
     text = system(cpu(bridge("a0", inner + nic("b1", 1))))
