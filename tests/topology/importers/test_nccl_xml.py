@@ -351,6 +351,9 @@ def test_a_cluster_of_one_dump_has_the_nics_of_the_dump(tmp_path: Path) -> None:
     found = {tuple(cluster.ids((link.source, link.target))) for link in cluster.links}
     assert {("b0/mlx5_2/out", "leaf0"), ("leaf0", "b0/mlx5_2/in")} <= found
     assert ("b0/mlx5_2/in", "leaf0") not in found
+    write_network(load_topology(kept).without("GPU2"), kept)
+    cluster = load_topology(f"cluster:box={kept},boxes=2")
+    assert (cluster.find("b1/mlx5_2"), len(cluster.compute)) == (None, 14)
     broken = replace(import_topology(file).topology, attributes={"nics": [{"id": "x"}]})
     assert "import again" in refusal(with_kept_nics, broken)
 
