@@ -200,6 +200,20 @@ def users_of(near: Iterable[Near], *, all_count: bool) -> dict[str, list[str]]:
     return found
 
 
+def share(users: dict[str, list[str]], near: Mapping[str, Sequence[str]]) -> None:
+    """Let GPUs without a card use one at their PCIe switch, with its other users.
+
+    Args:
+        users: the GPUs that use each card.
+        near: for each GPU the cards at its PCIe switch; empty if there are none.
+    """
+    served = {gpu for gpus in users.values() for gpu in gpus}
+    for gpu, cards in near.items():
+        usable = [card for card in cards if card in users]
+        if gpu not in served and usable:
+            min((users[card] for card in usable), key=len).append(gpu)
+
+
 def shared_out(gpus: Sequence[str], nics: Sequence[str]) -> dict[str, list[str]]:
     """Return for each NIC the GPUs that use it, where these are equally near: each GPU gets its share of the NICs.
 

@@ -2,8 +2,9 @@
 
 A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
 slot count. Much slower cards are for management. The option `nics` counts others. NICs at the lowest PCIe switches are
-given to the GPUs there, and NICs further up to GPUs that have none yet. GPUs share a NIC that is near none. A PCIe
-switch with a single device below is left out: its link has the bandwidth of the slowest slot on the path.
+given to the GPUs there, and NICs further up to GPUs that have none yet. GPUs share a NIC that is near none, and a GPU
+that is left without one shares a NIC at its PCIe switch. A PCIe switch with a single device below is left out: its link
+has the bandwidth of the slowest slot on the path.
 """
 
 from collections import Counter
@@ -25,7 +26,7 @@ from forestcoll.topology.importers.hosts.link_speeds import (
     pcie_speed,
 )
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
-from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, users_of, within_slots
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, share, users_of, within_slots
 from forestcoll.topology.importers.notes import Notes, listed
 
 if TYPE_CHECKING:
@@ -112,12 +113,21 @@ class PcieTree:
             [card for card in self._cards if self._name(card) not in users],
             f"further away from GPUs than their other ports ({_ALL})",
         )
-        nics: dict[Slot, Nic] = {}
-        for meeting, cards in near.items():
-            for card in cards:
-                gpus = users.get(self._name(card), ())
-                nics[card] = self._nic(card, tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in gpus))
-        return within_slots([nics[card] for card in self._cards if self._name(card) in users], self._gpu_speeds)
+        share(users, {name: self._cards_at(slot) for slot, name in self.gpus.items()})
+        nics = [
+            self._nic(card, tuple((gpu, self._path_speed(card, gpu)) for gpu in users[self._name(card)]))
+            for card in self._cards
+            if self._name(card) in users
+        ]
+        return within_slots(nics, self._gpu_speeds)
+
+    def _cards_at(self, slot: Slot) -> list[str]:
+        """Return the NICs below the lowest PCIe switch above a GPU that has some."""
+        for switch in slot.above:
+            below = set(switch.all())
+            if not switch.is_cpu and (cards := [self._name(card) for card in self._cards if card in below]):
+                return cards
+        return []
 
     def _near(self, cards: Sequence[Slot], meeting: Slot | None) -> Near:
         """Return NICs with the GPUs below the lowest slot above a NIC that has some; with all GPUs if it is None."""
@@ -136,12 +146,13 @@ class PcieTree:
             name: max(self._uplink(slot), Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)) for slot, name in self.gpus.items()
         }
 
-    def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
-        """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both.
+    def _path_speed(self, card: Slot, gpu: str) -> Fraction:
+        """Return what the slowest slot between a NIC and a GPU carries.
 
         A GPU with NVLink-C2C reaches its CPU over that.
         """
         slot = next(slot for slot, name in self.gpus.items() if name == gpu)
+        meeting = next((each for each in card.above if each in slot.above), None)
         speed = min((self._uplink(each) for each in self._below(slot, meeting)), default=None)
         c2c = Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)
         if speed is not None and speed < c2c and (meeting is None or meeting.is_cpu):
