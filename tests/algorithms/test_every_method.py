@@ -33,6 +33,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.bounds.table import bound_of, bounds
@@ -222,6 +223,28 @@ def _base_trees(topology: Topology, collective: Collective) -> Schedule:
     return made
 
 
+def _best_for_a_size(topology: Topology, collective: Collective) -> Schedule:
+    if len(topology.compute) > 9 and ALL_EXAMPLES not in os.environ:
+        raise DoesNotApplyError("it takes long")
+    made: Schedule = generate(topology, demand_for(topology, collective), size=2**20)
+    return made
+
+
+def _shallow(topology: Topology, collective: Collective) -> Schedule:
+    if is_long(topology, collective):
+        raise DoesNotApplyError("it takes long")
+    made: Schedule = generate(topology, collective, "central" if collective is Collective.ALLREDUCE else "shallow")
+    return made
+
+
+def _shorter(topology: Topology, collective: Collective) -> Schedule:
+    plain, shorter = (generate(topology, collective, each) for each in ("trees", "trees:shorter=true"))
+    assert plain.algbw == shorter.algbw
+    assert tree_shape(plain).mean_height >= tree_shape(shorter).mean_height
+    made: Schedule = shorter
+    return made
+
+
 def _flows(topology: Topology, collective: Collective) -> Schedule:
     made: Schedule = generate(topology, demand_for(topology, collective))
     return made
@@ -252,6 +275,9 @@ WAYS: dict[str, Way] = {
     "trees of some ranks": Way(_trees_of_some_ranks),
     "few trees": Way(_few_trees, (Collective.ALLGATHER,)),
     "base trees": Way(_base_trees),
+    "the best for a size": Way(_best_for_a_size, (Collective.ALLREDUCE, Collective.BROADCAST)),
+    "shallow trees": Way(_shallow, UNROOTED),
+    "shorter trees": Way(_shorter, (Collective.ALLGATHER,)),
     "flows": Way(_flows, PERSONALISED, becomes_programs=6),
     "steps": Way(_steps, UNROOTED, becomes_programs=3),
     "groups": Way(_groups, (Collective.ALLGATHER,)),

@@ -202,3 +202,21 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
         compare("ring:nodes=4", baselines=["trees"])
     with pytest.raises(InputError, match="no such file"):
         compare("ring:nodes=4", baselines=[tmp_path / "missing.json"])
+
+
+def test_no_algorithm_is_faster_than_our_row_for_any_size() -> None:
+    names = ["two-level", "direct", "swing", "multitree"]
+    found = compare("dgx-1:boxes=1", "allreduce", sizes=[2**16, 2**20, 10_000_000, 2**30], baselines=names)
+    own = found.row("forestcoll")
+    for place, best in enumerate(own.best):
+        fastest = min(row.times[place].seconds for row in found.rows)
+        assert own.times[place] == best.point
+        assert best.point.seconds <= fastest * 1.005
+        assert 0 < best.share <= 1
+
+
+@pytest.mark.slow
+def test_our_row_takes_an_algorithm_that_searches_if_it_is_faster() -> None:
+    found = compare("dgx-1:boxes=1", "allgather", sizes=[10_000_000], baselines=["milp"])
+    (best,) = found.row("forestcoll").best
+    assert best.point.seconds <= min(row.times[0].seconds for row in found.rows) * 1.005

@@ -1,7 +1,6 @@
 """Upgrades and new links are compared with fresh runs on the changed networks; classes of symmetric changes."""
 
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import combinations
@@ -176,12 +175,21 @@ def test_a_wrong_bandwidth_is_refused(value: object, said: str) -> None:
         additions("ring:nodes=4", bandwidth=value)
 
 
-@pytest.mark.parametrize("gains", [upgrades, additions])
-@pytest.mark.parametrize("demand", ["all-to-all", "gather:root=0", "scatter:root=0"])
-def test_exchanges_are_refused(gains: Callable[[str, str], object], demand: str) -> None:
-    what = "upgrades" if gains is upgrades else "new links"
-    with pytest.raises(InputError, match=f"is not supported for {what}; choose one of allgather, reduce-scatter, "):
-        gains("dgx-a100:boxes=2", demand)
+@pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=2", "mesh:dims=4", 3, 9])
+@pytest.mark.parametrize("collective", ["all-to-all", "gather", "scatter"])
+def test_gains_of_exchanges_are_those_of_fresh_runs(network: str | int, collective: str) -> None:
+    topology = network_of(network)
+    root = "" if collective == "all-to-all" else f":root={topology.nodes[topology.compute[0]].id}"
+    demand = f"{collective}{root}"
+    for row in upgrades(topology, demand).rows:
+        for (low, below), (high, above) in zip(row.curve, row.curve[1:], strict=False):
+            assert upgraded(topology, row, low, demand) == below
+            assert upgraded(topology, row, (low + high) / 2, demand) == (below + above) / 2
+        assert upgraded(topology, row, row.at, demand) == row.algbw
+        beyond = upgraded(topology, row, 1000 * row.at, demand)
+        assert beyond == row.algbw if row.breakpoint is not None else beyond > row.algbw
+    for new in additions(topology, demand, bandwidth=3).rows:
+        assert new.value.algbw == optimum(new.change.applied(topology), demand).algbw
 
 
 def test_boxes_can_be_exchanged_where_a_link_is_broken() -> None:

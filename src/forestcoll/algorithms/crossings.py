@@ -12,7 +12,7 @@ from math import lcm
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.routes import Path
+from forestcoll.topology.graph.routes import Path
 
 
 class Crossings:

@@ -43,6 +43,7 @@ Parents: TypeAlias = tuple[int | None, ...]
     (Collective.ALLREDUCE,),
     title="NCCL's trees",
     summary="NCCL's double binary tree over boxes, with chains of GPUs inside",
+    by_size=False,
 )
 def nccl_tree(problem: Problem) -> TreeSchedule:
     """Return the double tree of NCCL for an allreduce.

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.ring_packing import Links, Order, RingHops, packed_rings
-from forestcoll.algorithms.routes import Path, Routes
+from forestcoll.topology.graph.routes import Path, Routes
 
 
 @dataclass(frozen=True, slots=True)

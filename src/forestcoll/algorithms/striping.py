@@ -12,7 +12,7 @@ from typing import TypeAlias
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Path
+from forestcoll.topology.graph.routes import Path
 
 Crossing: TypeAlias = tuple[Fraction, Edge]
 """A part of the data of a member, and the send with which it crosses to another box. Another member may send it."""

@@ -61,8 +61,8 @@ def command(*, as_json: bool, **options: Any) -> None:
 
     Each row is the exact optimum of a collective on TOPOLOGY after a change. Changes that are known to be symmetric are
     one row. A NIC is a link between a node of a box and a switch outside. Without --fail, --upgrade or --add-link, the
-    row is the change that --without and --degrade describe; with one of them, the changes come first. An
-    all-to-all, a gather and a scatter are for failures and single changes.
+    row is the change that --without and --degrade describe; with one of them, the changes come first.
+    Failover sets are not for an all-to-all, a gather and a scatter.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.pictures.raster import write_picture

@@ -118,7 +118,7 @@ def upgrades(
 
     Args:
         topology: as for `failures`.
-        demand: as for `failures`, without an all-to-all, a gather or a scatter.
+        demand: as for `failures`.
         prices: what 1 more of bandwidth each way costs on a link, such as `"nic=20"` or `"GPU--NIC=3"`. With prices,
             the upgrade that gains most for each 1 of the first money is the first row.
         executor: as for `failures`.
@@ -137,7 +137,7 @@ def upgrades(
         >>> best.name, str(best.breakpoint), str(best.algbw)
         ('16 links of 300 GB/s between GPUs and box switches', '350', '400')
     """
-    network, bound = network_and_demand(topology, demand, trees_for="upgrades")
+    network, bound = network_and_demand(topology, demand)
     price_of = prices_of(network, prices)
     base = value_of(network, bound, Change(""))
     progress.begin("looking for a symmetry")
@@ -251,10 +251,14 @@ class _Upgrading:
 
         Let D be the sum of the weights. A cut without these links has at most D times the sum of all bandwidths as its
         bound, because at least a weight of 1 leaves it. A cut with one of the links has at least the bandwidth of that
-        link.
+        link. In an all-to-all, a gather or a scatter of N nodes, a block is 1/N of M. So if one must cross another
+        link, algbw is at most N times the sum of all bandwidths. No link carries more than N blocks for each node, so
+        one with N^2 times this sum is never full.
         """
         total = sum((link.bandwidth for link in self._network.links), Fraction(0))
-        whole = sum(self._demand.weights(self._network))
+        is_personalised = self._demand.collective.is_personalised
+        members = len(self._demand.members(self._network))
+        whole = members**2 if is_personalised else sum(self._demand.weights(self._network))
         return 2 * whole * total / min(link.bandwidth for link in self._upgraded) + 2
 
     def _changed(self, factor: Fraction) -> Topology:

@@ -24,7 +24,6 @@ from itertools import pairwise
 
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Path
 from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import UNROOTED, Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
@@ -34,6 +33,7 @@ from forestcoll.solver.exact_lp.integer_program import IntegerProgram
 from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.routes import Path
 from forestcoll.topology.graph.walks import hops
 
 _HALF = 0.5
@@ -64,6 +64,7 @@ SECONDS = 10.0
     UNROOTED,
     title="the integer program",
     summary="The best schedule of few steps, found by an integer program",
+    by_size=False,
 )
 def milp(problem: Problem) -> BaselineResult:
     """Return the best schedule over some numbers of chunks and steps.

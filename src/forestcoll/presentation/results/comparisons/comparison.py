@@ -13,6 +13,7 @@ from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name
 from forestcoll.comparison import Comparison
 from forestcoll.comparison import Row as Compared
+from forestcoll.presentation.by_size import best_document, best_table
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth, percent
@@ -57,6 +58,7 @@ def _complete(found: Comparison) -> list[Table | str]:
     skipped = [f"  {each.name}: {each.reason}" for each in found.skipped]
     return [
         schedule_table(found),
+        *_best_tables(found),
         *_cut_tables(found),
         *_choice_tables(found),
         *_reasons(found.rows),
@@ -70,7 +72,8 @@ def _short(found: Comparison) -> list[Table | str]:
     left_out = len(found.rows) - len(shown)
     more = [f"and {plural(left_out, 'more row')}; --all shows everything"] if left_out else []
     skipped = [f"Do not apply: {', '.join(each.name for each in found.skipped)}."] if found.skipped else []
-    return [schedule_table(found, shown, more), *_choices_in_words(found), *_reasons(shown[:_MOST_REASONS]), *skipped]
+    words = [*_best_in_words(found), *_choices_in_words(found)]
+    return [schedule_table(found, shown, more), *words, *_reasons(shown[:_MOST_REASONS]), *skipped]
 
 
 def _reasons(rows: Sequence[Compared]) -> list[str]:
@@ -95,6 +98,19 @@ def rows_that_matter(found: Comparison) -> list[Compared]:
 
 def _figures(row: Compared) -> tuple[object, ...]:
     return row.algbw, row.height, row.times
+
+
+def _best_in_words(found: Comparison) -> list[str]:
+    """Return the best schedules of forestcoll for the sizes, in one sentence; none if no times are simulated."""
+    own = next((each for each in found.rows if each.best), None)
+    if own is None:
+        return []
+    spans = [(method, list(each)) for method, each in groupby(own.best, lambda best: best.method)]
+    words = (
+        f"{method} from {size_name(each[0].point.size)} ({', '.join(f'{best.share:.0%}' for best in each)})"
+        for method, each in spans
+    )
+    return [f"The row {own.name} is {', '.join(words)}; in brackets, the lower bound of the time in percent of it."]
 
 
 def _choices_in_words(found: Comparison) -> list[str]:
@@ -154,6 +170,11 @@ def _decimal(value: Fraction) -> str:
     return str(value) if value.denominator == 1 else f"{float(value):.6g}"
 
 
+def _best_tables(found: Comparison) -> list[Table]:
+    """Return the table of the best schedules of forestcoll; none if no times are simulated."""
+    return [best_table(row.best) for row in found.rows if row.best]
+
+
 def _cut_tables(found: Comparison) -> tuple[Table, ...]:
     """Return the table of the data that crosses each cut; none if no cut limits the collective."""
     rows = [row for row in found.rows if row.cuts]
@@ -171,7 +192,11 @@ def _cut_tables(found: Comparison) -> tuple[Table, ...]:
 
 
 def _choice_tables(found: Comparison) -> tuple[Table, ...]:
-    """Return the table of what NCCL chooses for each size; none without its row."""
+    """Return the tables of what NCCL chooses and of its best setting for each size; none without these rows."""
+    return tuple(_choice_table(row) for row in found.rows if row.choices)
+
+
+def _choice_table(row: Compared) -> Table:
     columns = (
         Column("size", size_name, right=True),
         Column("algorithm"),
@@ -179,19 +204,15 @@ def _choice_tables(found: Comparison) -> tuple[Table, ...]:
         Column("channels", right=True),
         Column("expected us", "{:.4g}".format, right=True),
         Column("simulated us", "{:.4g}".format, right=True),
+        Column("setting" if row.settings else None),
     )
-    return tuple(
-        Table(
-            columns,
-            tuple(
-                (each.size, each.algorithm, each.protocol, each.channels, each.microseconds, point.seconds * 1e6)
-                for each, point in zip(row.choices, row.times, strict=True)
-            ),
-            f"What NCCL chooses by itself, and the time that it expects, by {row.table}:",
-        )
-        for row in found.rows
-        if row.choices
+    settings = row.settings or ("",) * len(row.choices)
+    rows = tuple(
+        (each.size, each.algorithm, each.protocol, each.channels, each.microseconds, point.seconds * 1e6, setting)
+        for each, point, setting in zip(row.choices, row.times, settings, strict=True)
     )
+    what = "NCCL's best setting for each size" if row.settings else "What NCCL chooses by itself"
+    return Table(columns, rows, f"{what}, and the time that it expects, by {row.table}:")
 
 
 def _part(value: Fraction) -> str:
@@ -216,6 +237,8 @@ def _document(found: Comparison, row: Compared) -> dict[str, object]:
 
 
 def _choices(row: Compared) -> list[dict[str, object]]:
+    if row.best:
+        return [best_document(each) for each in row.best]
     if not row.choices:
         return [{}] * len(row.times)
     return [
@@ -224,8 +247,9 @@ def _choices(row: Compared) -> list[dict[str, object]]:
             "protocol": each.protocol,
             "channels": each.channels,
             "nccl_us": each.microseconds,
+            **({"setting": setting} if setting else {}),
         }
-        for each in row.choices
+        for each, setting in zip(row.choices, row.settings or ("",) * len(row.choices), strict=True)
     ]
 
 
