@@ -83,9 +83,11 @@ def _reasons(rows: Sequence[Compared]) -> list[str]:
 def rows_that_matter(found: Comparison) -> list[Compared]:
     """Return the rows of the short form, the fastest first.
 
-    They are forestcoll's row, files of the user, what NCCL and RCCL run, two levels, and then the fastest others,
-    without those whose figures are those of a row that is there.
+    They are all rows if these are few. Else they are forestcoll's row, files of the user, what NCCL and RCCL run, two
+    levels, and then the fastest others, without those whose figures are those of a row that is there.
     """
+    if len(found.rows) <= _MOST_ROWS:
+        return list(found.rows)
     named = {each.name for each in baselines()}
     first = {row.name for row in found.rows if row.name in _ALWAYS or row.name not in named}
     figures = {_figures(row) for row in found.rows if row.name in first}
