@@ -59,7 +59,10 @@ def test_our_graph_file_is_a_better_setting_on_a_damaged_host(real_nccl: Path) -
     mesh = load_topology("hgx-a100-4:boxes=1").degraded("b0/gpu0--b0/gpu1", to="75")
     found = compare(mesh, "allreduce", sizes=[2**30], baselines=[AS_CHOSEN, BEST_SETTING], nccl=real_nccl)
     own, best = found.row(AS_CHOSEN), found.row(BEST_SETTING)
-    assert (own.algbw, best.algbw) == (Fraction(150), Fraction(575, 3))  # 12 rings of one speed, and all chains that fit
+    assert (own.algbw, best.algbw) == (
+        Fraction(150),
+        Fraction(575, 3),
+    )  # 12 rings of one speed, and all chains that fit
     assert best.settings[0].endswith("NCCL_GRAPH_FILE of export --to nccl-graph")
     assert best.reason.endswith("no schedule is faster for large data")
 
