@@ -50,7 +50,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 4, WHAT_IF: 5, CLUSTER: 2, FLOWS: 3, PIEC
         "how-to/a-nic-failed": 4,
         "how-to/order-of-hosts": 2,
         "how-to/topology-file-for-a-vm": 0,  # its commands are run by test_nccl_files.py
-        "how-to/which-nccl-algo": 2,
+        "how-to/which-nccl-algo": 3,
         "how-to/check-a-schedule": 1,
         "how-to/your-own-algorithm": 0,
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took

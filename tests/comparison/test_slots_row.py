@@ -42,6 +42,10 @@ def test_a_table_without_the_collective_adds_no_row(table: Path) -> None:
     assert [(each.name, each.reason) for each in found.skipped] == [
         ("slots (expected)", "the table has no right result of slots for an allreduce")
     ]
+    found = compare(SPEC, "all-to-all", baselines=["direct"], cuda_table=table)
+    assert ("slots (expected)", "slots are of trees, and an all-to-all has none") in [
+        (each.name, each.reason) for each in found.skipped
+    ]
     assert "the table is for another topology" in refusal(
         compare, "ring:nodes=8", "allgather", baselines=["direct"], cuda_table=table
     )

@@ -253,14 +253,16 @@ class _Rows:
         """Add the row of time slots on GPUs, with the time of a slot in a table.
 
         Raises:
-            DoesNotApplyError: only some ranks take part, or the table has no slots of the collective.
+            DoesNotApplyError: the collective has no trees, only some ranks take part, or the table has no slots of it.
         """
         problem = self._problem
+        if problem.collective.is_personalised:
+            raise DoesNotApplyError(f"slots are of trees, and {problem.collective.with_article} has none")
         if len(problem.demand.members(problem.topology)) < len(problem.topology.compute):
             raise DoesNotApplyError("slots are of all compute nodes")
         schedule = few_trees(problem.topology.without_abilities(), Demand(problem.collective))
         if not isinstance(schedule, TreeSchedule):
-            raise DoesNotApplyError(f"slots are of trees, not of {schedule.kind}")
+            raise InternalError(f"few trees are a {schedule.kind} schedule")
         costs = measured_costs(table, problem.collective, schedule)
         self.add(SLOTS, schedule, note=f"a model: a slot takes {costs.alpha_us:.3g} us, as in the table of the machine")
         points = simulate(schedule, self._sizes, costs, Model.SLOTS)

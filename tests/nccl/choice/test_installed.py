@@ -62,7 +62,7 @@ def test_our_graph_file_is_a_better_setting_on_a_damaged_host(real_nccl: Path) -
     assert (own.algbw, best.algbw) == (
         Fraction(150),
         Fraction(575, 3),
-    )  # 12 rings of one speed; all chains
+    )  # 12 rings of one speed, and all chains that fit
     assert best.settings[0].endswith("NCCL_GRAPH_FILE of export --to nccl-graph")
     assert best.reason.endswith("no schedule is faster for large data")
 

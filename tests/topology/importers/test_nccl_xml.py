@@ -307,6 +307,27 @@ def test_which_network_cards_count_is_said_and_can_be_changed() -> None:
     assert "there is no network card 'mlx5_77'; did you mean" in problem(dgx_a100(), dgx_a100(), nics="mlx5_77")
 
 
+def test_a_gpu_without_a_nic_of_its_own_shares_one_at_its_pcie_switch() -> None:
+    inner = bridge("a1", gpu("01", 1, nvlink("0000:c0:00.0", 12)) + nic("b0", 0))
+    text = system(cpu(bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + inner)))
+    found = links(import_text(text, text))
+    assert {one for one, other in found if other == "host0/mlx5_0/out"} == {"host0/GPU0", "host0/GPU1"}
+    apart = system(cpu(gpu("00", 0, nvlink("0000:c0:00.0", 12)) + inner))
+    assert {one for one, other in links(import_text(apart, apart)) if other == "host0/mlx5_0"} == {
+        "host0/GPU1",
+        "fabric",
+    }
+
+
+def test_a_port_that_is_much_slower_than_others_is_for_management() -> None:
+    inside = "".join(gpu(f"0{n}", n, "") for n in range(2)) + nic("b0", 0) + nic("b1", 1, "10000", "eth")
+    text = system(cpu(inside))
+    imported = import_text(text, text)
+    assert imported.nics == 2
+    assert any("less than a tenth of the speed of others (--nics all counts them): eth1" in s for s in imported.ignored)
+    assert import_text(text, text, nics="all").nics == 4
+
+
 def test_a_port_whose_gpus_have_nearer_ports_serves_none() -> None:
     inner = bridge("a1", gpu("01", 0, "") + nic("b0", 0))
     text = system(cpu(bridge("a0", inner + nic("b1", 1))))
@@ -342,6 +363,9 @@ def test_a_cluster_of_one_dump_has_the_nics_of_the_dump(tmp_path: Path) -> None:
     found = {tuple(cluster.ids((link.source, link.target))) for link in cluster.links}
     assert {("b0/mlx5_2/out", "leaf0"), ("leaf0", "b0/mlx5_2/in")} <= found
     assert ("b0/mlx5_2/in", "leaf0") not in found
+    write_network(load_topology(kept).without("GPU2"), kept)
+    cluster = load_topology(f"cluster:box={kept},boxes=2")
+    assert (cluster.find("b1/mlx5_2"), len(cluster.compute)) == (None, 14)
     broken = replace(import_topology(file).topology, attributes={"nics": [{"id": "x"}]})
     assert "import again" in refusal(with_kept_nics, broken)
 

@@ -117,8 +117,9 @@ def rank_order(
     network = load_topology(topology)
     require_all_ports(network)
     groups = None if layout is None else Layout.of(layout)
-    if groups is not None:
-        groups.check(network)
+    if groups is not None and groups.ranks != (count := len(network.compute)):
+        what = f"{groups.ranks} ranks, and {network.name} has {count} compute nodes"
+        raise InputError(f"layout {groups} has {what}; the sizes must multiply to this number")
     progress.begin("finding how far hosts are from each other")
     hosts = hosts_of(network)
     traffic = list(_traffic(hosts, kind, groups))
