@@ -128,5 +128,6 @@ def test_bad_input_is_refused_in_one_line() -> None:
     assert refusal(lambda: list(order_lines(found, "list"))) == (
         "there is no format 'list'; use ranks, hostfile, rankfile, slurm"
     )
-    named = replace(found, hosts=(("a b", (0, 1, 2)),))
-    assert "a blank or = is not possible" in refusal(lambda: list(order_lines(named)))
+    for name in ("a b", "a=b", "", "a\x1b"):
+        named = replace(found, hosts=((name, (0, 1, 2)),))
+        assert "are no part of names in the file" in refusal(lambda each=named: list(order_lines(each)))
