@@ -66,7 +66,7 @@ BUILT: Mapping[str, Callable[[int], str]] = {
     "DGX A100": lambda nodes: f"dgx-a100:boxes={nodes // 8}",
     "DGX H100": lambda nodes: f"dgx-h100:boxes={nodes // 8}",
     "MI250": lambda nodes: f"mi250:boxes={nodes // 16}",
-    "MI250, no slack": lambda nodes: f"mi250:boxes={nodes // 16},ib_bandwidth=52",
+    "MI250, no slack": lambda nodes: f"mi250:boxes={nodes // 16},nic_bandwidth=52",
     "fat tree": lambda nodes: f"fat-tree:{FAT_TREES[nodes]}",
     "dragonfly": lambda nodes: f"dragonfly:{DRAGONFLIES[nodes]}",
     "3D torus": lambda nodes: f"torus:dims={TORI[nodes]}",

@@ -27,7 +27,8 @@ class Judge(Library):
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
-        self.folder = Path(tempfile.mkdtemp())
+        self._temporary = tempfile.TemporaryDirectory()  # goes with this object
+        self.folder = Path(self._temporary.name)
         self.log = self.folder / "log"
         os.environ |= {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_FILE": str(self.log), "NCCL_DEBUG_SUBSYS": "INIT,ENV,GRAPH"}
 

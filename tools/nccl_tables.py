@@ -26,7 +26,7 @@ MACHINES = {
     "dgx-1": HOSTS,
     "dgx-2": HOSTS,
     "dgx-a100": HOSTS,
-    "dgx-a100:nics=true": HOSTS[1:],
+    "dgx-a100:pcie=true": HOSTS[1:],
     "hgx-a100-4": HOSTS,
     "dgx-h100": HOSTS,
     "dgx-h100:nvls=true": HOSTS,

@@ -170,11 +170,12 @@ class Attempts {
         observer.advance(static_cast<std::int64_t>(place), static_cast<std::int64_t>(trees_.size()));
         Tree tree = std::move(trees_[place]);
         const bool grew = growth_.extend(tree, Rules{spend, std::min(tree.multiplicity, enough)},
-                                         [&](Tree& whole, Capacity carried) { split(whole, carried); });
+                                         [&](Tree rest) { split_off_.push_back(std::move(rest)); });
         const bool go_on = grew && !tree.complete();
         trees_[place] = std::move(tree);
         if (go_on) still.push_back(place);
       }
+      counters_.split += static_cast<std::int64_t>(split_off_.size());
       for (Tree& tree : split_off_) {
         growth_.widen_frontier(tree);
         still.push_back(trees_.size());
@@ -183,13 +184,6 @@ class Attempts {
       split_off_.clear();
       growing = std::move(still);
     }
-  }
-
-  void split(Tree& tree, Capacity carried) {
-    ++counters_.split;
-    split_off_.push_back(tree);
-    split_off_.back().multiplicity -= carried;
-    tree.multiplicity = carried;
   }
 
   static constexpr std::int64_t kMostAttempts = 8;

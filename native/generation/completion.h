@@ -254,11 +254,7 @@ class Completion {
     Tree tree = std::move(trees_[place]);
     const NodeIndex goal = tree.missing - block;
     const NodeIndex before = tree.missing;
-    const auto split = [&](Tree& whole, Capacity carried) {
-      trees_.push_back(whole);
-      trees_.back().multiplicity -= carried;
-      whole.multiplicity = carried;
-    };
+    const auto split = [&](Tree rest) { trees_.push_back(std::move(rest)); };
     for (Capacity enough = tree.multiplicity; enough > 0 && tree.missing == before; enough /= 2) {
       growth_.widen_frontier(tree);
       while (tree.missing > goal &&

@@ -90,7 +90,7 @@ class Growth {
   };
 
   // Adds the nodes that can be reached from the frontier by one edge; they become the next frontier. If a path carries
-  // less than the multiplicity of the tree, the tree splits: `split(tree, carried)` creates the copy that stays behind.
+  // less than the multiplicity of the tree, the tree splits: `split` takes the copies that stay behind.
   template <class Split>
   bool extend(Tree& tree, Rules rules, Split split) {
     find_ways(tree, rules);
@@ -393,8 +393,17 @@ class Growth {
     const NodeIndex head = network_.head(path_.back());
     const Capacity carried = list_entries(tree, head, rules);
     if (carried < rules.enough) return;
-    if (carried < tree.multiplicity) split(tree, carried);
-    if (!pay_sets(tree, rules)) return;
+    const Capacity whole = std::exchange(tree.multiplicity, carried);
+    Tree rest;
+    if (carried < whole) rest = tree;
+    if (!pay_sets(tree, rules)) {
+      tree.multiplicity = whole;
+      return;
+    }
+    if (carried < whole) {
+      rest.multiplicity = whole - carried;
+      split(std::move(rest));
+    }
     for (const ArcIndex arc : path_) change(arc, -tree.multiplicity);
     tree.add(head, paths_.add(path_));
     next_frontier_.push_back(head);

@@ -66,7 +66,7 @@ class Regrowth {
   bool lower(Tree& tree) {
     growth_.uproot(tree);
     Tree grown = growth_.plant(tree.root, tree.multiplicity);
-    const auto never = [](Tree&, Capacity) {};  // a path that is enough for all copies splits no tree
+    const auto never = [](Tree) {};  // a path that is enough for all copies splits no tree
     while (!grown.complete() && grown.height + 1 < tree.height &&
            growth_.extend(grown, {true, tree.multiplicity}, never)) {
     }

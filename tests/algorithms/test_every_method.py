@@ -33,6 +33,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
+from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.simulate import simulate
 from forestcoll.solver.bounds.table import bound_of, bounds
@@ -46,14 +47,18 @@ from schedule_checks import check_forests, demand_over, every_third_idle
 SPECS = [
     "alibaba-hpn:boxes=1",
     "alibaba-hpn:boxes=2",
+    "alps:boxes=2",
     "aws-p4d:boxes=2",
     "aws-p5:boxes=2",
     "cayley:outer=5,inner=2,ratio=4,generators=1+2+3",
     "circulant:nodes=5,offsets=1+2",
     "circulant:nodes=7,offsets=1+2,one_way=true",
     "circulant:nodes=8,offsets=1+3+4,one_way=true,bandwidth=25/3",
+    "cloudmatrix-384:boxes=2,gpus=3",
     "cluster:box=dgx-a100,boxes=2",
     "cluster:box=dgx-a100:gpus=4,boxes=4,rails=2,nics=4,boxes_per_leaf=2,oversubscription=2",
+    "cluster:box=dgx-h100:gpus=2,boxes=4,boxes_per_leaf=2,sharp=true",
+    "cluster:box=hgx-a100-4,boxes=4,boxes_per_leaf=1,pod_leaves=2,global_bandwidth=30",
     "cluster:box=mi250:gpus=8,boxes=2,nics=4,nic_bandwidth=25",
     "complete-bipartite:left=1,right=4",
     "complete-bipartite:left=3,right=4",
@@ -67,31 +72,42 @@ SPECS = [
     "dgx-2:boxes=2,gpus=5",
     "dgx-a100:boxes=1",
     "dgx-a100:boxes=2",
-    "dgx-a100:boxes=2,gpus=3,nics=true",
-    "dgx-a100:boxes=2,nics=true",
-    "dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7",
+    "dgx-a100:boxes=2,gpus=3,pcie=true",
+    "dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,nic_bandwidth=1/7",
+    "dgx-a100:boxes=2,pcie=true",
     "dgx-a100:boxes=3,gpus=5",
     "dgx-a100:boxes=4,gpus=1",
     "dgx-b200:boxes=2",
+    "dgx-b300:boxes=2,gpus=4",
     "dgx-h100:boxes=2",
     "dgx-h100:boxes=2,gpus=4,nvls=true",
     "dgx-h200:boxes=2,gpus=4",
+    "dgx-spark:boxes=3",
     "diamond",
     "directed-circulant:degree=3",
     "distance-regular:nodes=10",
     "double-binary-tree:nodes=5",
+    "dragonfly-plus:leaves=1,spines=2,nodes=2,global_links=1",
     "dragonfly:routers=2,nodes=1,global_links=1",
+    "dragonfly:routers=2,nodes=1,global_links=2,groups=2,pair_links=2",
     "dragonfly:routers=3,nodes=2,global_links=1,global_bandwidth=5/2",
+    "el-capitan:boxes=2",
     "fat-tree:levels=1,arity=4",
     "fat-tree:levels=2,arity=4,oversubscription=7/3",
     "fat-tree:levels=3,arity=2,oversubscription=2",
+    "frontier:boxes=2,groups=2",
+    "gaudi2:boxes=2,gpus=4",
+    "gaudi3:boxes=1",
     "gb200-nvl72:boxes=1,gpus=8",
     "gb200-nvl72:boxes=2,gpus=6",
+    "gb300-nvl72:boxes=2,gpus=4",
     "generalized-kautz:degree=3,nodes=7",
     "generalized-petersen:outer=5,step=2",
+    "gh200-4:boxes=1",
     "grand-teton:boxes=2",
     "hamming:dim=2,base=3",
     "hgx-a100-4:boxes=2",
+    "hgx-h20:boxes=2,gpus=4",
     "hypercube:dim=1",
     "hypercube:dim=4",
     "kautz:degree=2,length=2",
@@ -100,11 +116,16 @@ SPECS = [
     "mi250:boxes=1",
     "mi250:boxes=2",
     "mi250:boxes=2,gpus=8",
+    "mi250x:boxes=1",
+    "mi300a:boxes=2",
     "mi300x:boxes=1",
     "mi300x:boxes=2",
+    "mi325x:boxes=1",
     "mi355x:boxes=1",
     "modified-de-bruijn:degree=2,length=3",
-    "rail-only:boxes=3,gpus=4,scale_up_bandwidth=18,rail_bandwidth=1",
+    "pcie-host:boxes=1",
+    "pcie-host:boxes=2,gpus=3,switches=2,nics=2",
+    "rail-only:boxes=3,gpus=4,scale_up_bandwidth=18,nic_bandwidth=1",
     "rail:boxes=2,gpus=4",
     "rail:boxes=3,gpus=2,oversubscription=3",
     "ring:nodes=2",
@@ -116,15 +137,21 @@ SPECS = [
     "superpod-h100:boxes=2",
     "torus:dims=2x2x3",
     "torus:dims=3x4",
+    "tpu-7x:dims=2x2x2",
     "tpu-v4:dims=2x2x2",
+    "tpu-v5e:dims=2x4",
     "tpu-v5p:dims=4x2x2",
+    "tpu-v6e:dims=2x16",
+    "trainium1:boxes=1",
     "trainium2-ultra:boxes=1",
     "trainium2:boxes=1",
+    "trainium3:boxes=2",
     "twisted-hypercube:dim=3",
     "twisted-torus:dims=3x4",
+    "vera-rubin-nvl72:boxes=1,gpus=4",
 ]
 
-HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,ib_bandwidth=1/7"}
+HARD = {"dgx-a100:boxes=2,nvswitch_bandwidth=1000000000000,nic_bandwidth=1/7"}
 """Builders on which shares are too fine to be whole numbers of chunks."""
 
 PERSONALISED = (Collective.ALL_TO_ALL, Collective.GATHER, Collective.SCATTER)
@@ -196,6 +223,28 @@ def _base_trees(topology: Topology, collective: Collective) -> Schedule:
     return made
 
 
+def _best_for_a_size(topology: Topology, collective: Collective) -> Schedule:
+    if len(topology.compute) > 9 and ALL_EXAMPLES not in os.environ:
+        raise DoesNotApplyError("it takes long")
+    made: Schedule = generate(topology, demand_for(topology, collective), size=2**20)
+    return made
+
+
+def _shallow(topology: Topology, collective: Collective) -> Schedule:
+    if is_long(topology, collective):
+        raise DoesNotApplyError("it takes long")
+    made: Schedule = generate(topology, collective, "central" if collective is Collective.ALLREDUCE else "shallow")
+    return made
+
+
+def _shorter(topology: Topology, collective: Collective) -> Schedule:
+    plain, shorter = (generate(topology, collective, each) for each in ("trees", "trees:shorter=true"))
+    assert plain.algbw == shorter.algbw
+    assert tree_shape(plain).mean_height >= tree_shape(shorter).mean_height
+    made: Schedule = shorter
+    return made
+
+
 def _flows(topology: Topology, collective: Collective) -> Schedule:
     made: Schedule = generate(topology, demand_for(topology, collective))
     return made
@@ -226,6 +275,9 @@ WAYS: dict[str, Way] = {
     "trees of some ranks": Way(_trees_of_some_ranks),
     "few trees": Way(_few_trees, (Collective.ALLGATHER,)),
     "base trees": Way(_base_trees),
+    "the best for a size": Way(_best_for_a_size, (Collective.ALLREDUCE, Collective.BROADCAST)),
+    "shallow trees": Way(_shallow, UNROOTED),
+    "shorter trees": Way(_shorter, (Collective.ALLGATHER,)),
     "flows": Way(_flows, PERSONALISED, becomes_programs=6),
     "steps": Way(_steps, UNROOTED, becomes_programs=3),
     "groups": Way(_groups, (Collective.ALLGATHER,)),

@@ -12,8 +12,8 @@ from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.algorithms.ring_orders import closed_orders, passages
-from forestcoll.algorithms.routes import Routes
 from forestcoll.programs import lower
+from forestcoll.topology.graph.routes import Routes
 from networks import linked
 
 
@@ -27,7 +27,7 @@ def test_rings_on_a_mesh_use_each_link_once(gpus: int) -> None:
 
 
 def test_each_nic_is_entered_once_and_left_once() -> None:
-    for topology in ("dgx-a100:boxes=2", "dgx-a100:boxes=2,nics=true", "dgx-2:boxes=2", "mi300x:boxes=2"):
+    for topology in ("dgx-a100:boxes=2", "dgx-a100:boxes=2,pcie=true", "dgx-2:boxes=2", "mi300x:boxes=2"):
         problem = problem_of(topology)
         found = passages(problem, problem.boxes.members[0])
         entered, left = [each.arrival[:2] for each in found], [each.departure[-2:][::-1] for each in found]

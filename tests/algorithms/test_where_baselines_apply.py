@@ -74,7 +74,7 @@ def test_the_first_of_two_levels_with_a_barrier_uses_all_nics_equally(ends: tupl
     [
         ("dgx-a100:boxes=2", ("b0/gpu0", "b1/gpu5"), "560/3", "320"),
         ("dgx-a100:boxes=4", ("b0/gpu0",), "5600/31", "700/3"),
-        ("dgx-a100:boxes=2,nics=true", ("b0/nic0",), "560/3", "320"),
+        ("dgx-a100:boxes=2,pcie=true", ("b0/nic0",), "560/3", "320"),
         ("mi300x:boxes=2", ("b0/gpu0",), "1120/3", "7168/15"),
         ("dgx-1:boxes=2", ("b0/pcie0",), "40", "75"),
     ],
@@ -95,8 +95,8 @@ def test_rings_of_boxes_with_different_nics_are_split() -> None:
 
 
 def test_a_ring_enters_and_leaves_by_its_own_nic() -> None:
-    problem = problem_of("dgx-a100:boxes=2,nics=true")
-    topology, schedule = problem.topology, made("nccl-ring", problem_of("dgx-a100:boxes=2,nics=true"))
+    problem = problem_of("dgx-a100:boxes=2,pcie=true")
+    topology, schedule = problem.topology, made("nccl-ring", problem_of("dgx-a100:boxes=2,pcie=true"))
     assert isinstance(schedule, TreeSchedule)
     nics = {node for route in schedule.routes for node in route if "nic" in str(topology.nodes[node].id)}
     assert len(nics) == 16

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll.base.exact import WrittenFloat
-from forestcoll.base.files import read_document, write_text
+from forestcoll.base.files import read_document, write_file_or_folder, write_text
 from refusal import refusal
 
 
@@ -130,3 +130,9 @@ def test_names_that_cannot_be_read_or_written_are_refused(
         assert read in problem_of_reading(Path(name))
     if written is not None and (name != "/dev/full" or Path(name).exists()):
         assert written in refusal(write_text, Path(name), ["text"])
+
+
+def test_texts_of_a_folder_have_files_of_their_own(tmp_path: Path) -> None:
+    files = write_file_or_folder(tmp_path / "hosts", {"a/b": "1", "a-b": "2", "a b": "3"}, ".xml")
+    assert [path.name for path in files] == ["a%2Fb.xml", "a-b.xml", "a%20b.xml"]
+    assert [path.read_text() for path in files] == ["1", "2", "3"]

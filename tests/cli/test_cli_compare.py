@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from cli_run import json_of, run_command, written
+
+from forestcoll.demand.collective import COMPARED
 
 
 def test_schedules_from_files_are_rows_or_one_line(tmp_path: Path) -> None:
@@ -61,3 +64,42 @@ def test_the_page_shows_what_nccl_chooses() -> None:
 def test_an_unknown_version_of_nccl_is_refused() -> None:
     line = run_command(*AS_CHOSEN, "--nccl", "2.1").error_line()
     assert line.startswith("nccl is '2.1'; tables are stored of 2.28.9, 2.30.7, 2.32.3")
+
+
+def test_the_page_fits_on_a_screen_and_all_shows_everything() -> None:
+    words = ("compare", "dgx-a100:boxes=2,gpus=4", "--collective", "allreduce", "--sizes", "1M,1G")
+    short, whole = (run_command(*words, *more).out.splitlines() for more in ((), ("--all",)))
+    document = json_of(*words)
+    names = [row["name"] for row in document["rows"]]
+    assert len(short) <= 24
+    assert len(names) > 10
+    shown = [line.strip().partition("  ")[0] for line in short[3:13]]
+    assert shown == [name for name in names if name in shown]
+    assert {"forestcoll", "nccl-ring", "nccl-tree", "two-level"} <= set(shown)
+    assert short[13] == f"  and {len(names) - 10} more rows; --all shows everything"
+    sentences = short[short.index("What limits them:") + 1 : -1]
+    assert [line.strip().partition(":")[0] for line in sentences] == shown[:5]
+    assert short[-1] == f"Do not apply: {', '.join(each['name'] for each in document['skipped'])}."
+    assert all(f"  {each['name']}: {each['reason']}" in whole for each in document["skipped"])
+    assert [line.strip().partition("  ")[0] for line in whole[3 : 3 + len(names)]] == names
+    assert document["rows"][0]["busbw"] == document["optimal_busbw"]
+
+
+def test_few_rows_are_all_shown_also_those_with_equal_figures() -> None:
+    lines = run_command("compare", "dgx-a100:boxes=2", "--collective", "all-to-all", "--sizes", "1M").out.splitlines()
+    assert [line.split()[0] for line in lines[3:7]] == ["forestcoll", "direct", "two-level", "bruck"]
+    assert not any("more row" in line for line in lines)
+
+
+@pytest.mark.parametrize("collective", COMPARED)
+def test_texts_name_the_collective_that_is_compared(collective: str) -> None:
+    document = json_of("compare", "dgx-1:boxes=1,gpus=4", "--collective", collective, "--sizes", "1M")
+    texts = [each["reason"] for each in (*document["rows"], *document["skipped"])]
+    others = [each for each in COMPARED if each != collective]
+    assert not [text for text in texts if any(each in text for each in others)]
+    assert any(f"not an algorithm for an {collective}" in text for text in texts) or collective != "all-to-all"
+
+
+def test_an_unknown_algorithm_is_answered_with_one_that_has_the_word() -> None:
+    error = run_command("compare", "ring:nodes=4", "--baselines", "ring").error_line()
+    assert "'ring' is not the name of an algorithm; did you mean 'nccl-ring'?" in error

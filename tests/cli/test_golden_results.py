@@ -44,6 +44,7 @@ RESULTS = {
     "verify-program": "verify program.xml --dialect microsoft",
     "compare": "compare dgx-a100:boxes=2,gpus=2 --collective allreduce",
     "compare-algorithms": "compare dgx-a100:boxes=2 --sizes 1M,1G --baselines nccl-ring,nccl-tree,two-level,bruck",
+    "compare-all-to-all": "compare dgx-1:boxes=2 --collective all-to-all --sizes 1M,1G",
     "design-expansion": "design ring:nodes=5 --by degree=2 --by breadth-first",
     "explain": "explain dgx-a100:boxes=2 --measured nccl-tests.log",
     "explain-job": "explain --measured nccl-job.log",

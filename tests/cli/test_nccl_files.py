@@ -47,9 +47,9 @@ def test_topology_files_are_a_file_or_a_folder_and_hosts_have_names(tmp_path: Pa
     assert (found["topology"], found["boxes"], found["nics"]) == ("pair", 2, 16)
     network = str(tmp_path / "n.json")
     run_command("import", file, "--hosts", "3", "-o", network)
-    run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts)
-    assert sorted(path.name for path in Path(hosts).iterdir()) == ["t-0.xml", "t-1.xml"]
-    assert run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts).status == 0
+    run_command("topology", network, "--without", "b1/mlx5_0", "--to", "nccl-topo", "-o", hosts)
+    assert sorted(path.name for path in Path(hosts).iterdir()) == ["b0.xml", "b1.xml"]
+    assert run_command("topology", network, "--without", "b1/mlx5_0", "--to", "nccl-topo", "-o", hosts).status == 0
     assert "the format" not in run_command("topology", network, "-o", file).error_line()
     assert "<gpu" not in run_command("topology", "dgx-a100", "--to", "nccl-topo-vm").out
 

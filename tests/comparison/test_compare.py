@@ -130,7 +130,7 @@ def test_a_comparison_is_a_table_of_records() -> None:
 
 
 def test_classes_of_links() -> None:
-    topology = generate("dgx-a100:boxes=2,nics=true").topology
+    topology = generate("dgx-a100:boxes=2,pcie=true").topology
     names = link_classes(topology, Boxes(topology, topology.compute))
     assert set(names) == {"nvswitch links", "pcie links", "pcie to nic links", "NIC links"}
     assert len(names["NIC links"]) == 32
@@ -155,7 +155,7 @@ def test_a_schedule_from_a_file_is_a_row(tmp_path: Path) -> None:
 def test_a_schedule_for_another_question_is_refused(tmp_path: Path) -> None:
     for topology, collective, message in (
         ("dgx-a100:boxes=2", "allreduce", "another collective"),
-        ("dgx-a100:boxes=2,ib_bandwidth=50", "allgather", "another network"),
+        ("dgx-a100:boxes=2,nic_bandwidth=50", "allgather", "another network"),
         ("dgx-a100:boxes=4", "allgather", "another network"),
     ):
         with pytest.raises(InputError, match=message):
@@ -196,9 +196,27 @@ def test_each_cut_has_the_data_that_crosses_it_and_the_data_that_must() -> None:
 
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for collective in ("broadcast", "reduce"):
-        with pytest.raises(InputError, match="use an allgather, a reduce-scatter or an allreduce"):
+        with pytest.raises(InputError, match="use one of allgather, reduce-scatter, allreduce, all-to-all"):
             compare("ring:nodes=4", Demand(collective, root=0))
     with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are bine, blink"):
         compare("ring:nodes=4", baselines=["trees"])
     with pytest.raises(InputError, match="no such file"):
         compare("ring:nodes=4", baselines=[tmp_path / "missing.json"])
+
+
+def test_no_algorithm_is_faster_than_our_row_for_any_size() -> None:
+    names = ["two-level", "direct", "swing", "multitree"]
+    found = compare("dgx-1:boxes=1", "allreduce", sizes=[2**16, 2**20, 10_000_000, 2**30], baselines=names)
+    own = found.row("forestcoll")
+    for place, best in enumerate(own.best):
+        fastest = min(row.times[place].seconds for row in found.rows)
+        assert own.times[place] == best.point
+        assert best.point.seconds <= fastest * 1.005
+        assert 0 < best.share <= 1
+
+
+@pytest.mark.slow
+def test_our_row_takes_an_algorithm_that_searches_if_it_is_faster() -> None:
+    found = compare("dgx-1:boxes=1", "allgather", sizes=[10_000_000], baselines=["milp"])
+    (best,) = found.row("forestcoll").best
+    assert best.point.seconds <= min(row.times[0].seconds for row in found.rows) * 1.005

@@ -19,7 +19,8 @@ ROOMS = sorted({name.split(".")[1] for name in MODULES})
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_the_examples_of_a_room_run(room: str) -> None:
+def test_the_examples_of_a_room_run(room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # where they write their files
     if room == "torch":
         pytest.importorskip("torch")
     for name in MODULES:

@@ -24,7 +24,8 @@ ARROWS = {
     "verification programs solver schedule demand topology base",
     "presentation": "comparison what_if measurement nccl tuning design oneport runtime algorithms simulation "
     "verification programs solver schedule demand topology base",
-    "comparison": "nccl algorithms simulation verification programs solver schedule demand topology base",
+    # time slots are expected to take what the table of a machine says
+    "comparison": "nccl runtime algorithms simulation verification programs schedule demand topology base",
     # the cause of a measurement is a change after which it would be normal for NCCL
     "what_if": "nccl verification solver schedule demand topology kernels base",
     # ways of CUDA tensors are measured by the torch backend
@@ -54,7 +55,7 @@ ARROWS = {
 MOST_FILES = 15
 """In a folder, besides its `__init__.py`."""
 
-COLLECTIONS = {"families", "machines", "importers", "cli", "algorithms", "lowering"}
+COLLECTIONS = {"families", "machines", "clusters", "importers", "cli", "algorithms", "lowering"}
 """Folders of any number of files, which are alike: a newcomer looks for one of them by its name."""
 
 

@@ -19,11 +19,11 @@ for spec in sys.argv[split + 1 :]:
 """
 TREES = [
     "mi250:boxes=2",
-    "dgx-a100:boxes=2,gpus=3,nics=true",
+    "dgx-a100:boxes=2,gpus=3,pcie=true",
     "circulant:nodes=7,offsets=1+2,one_way=true",
-    "dgx-a100:boxes=2,gpus=3,ib_bandwidth=1/100000000000000000003",  # 128 bits
+    "dgx-a100:boxes=2,gpus=3,nic_bandwidth=1/100000000000000000003",  # 128 bits
     f"mesh:dims=2x3,bandwidth={10**50}/7",
-    f"dgx-a100:boxes=2,gpus=2,ib_bandwidth=1/{10**56 + 1}",  # more than 128 bits
+    f"dgx-a100:boxes=2,gpus=2,nic_bandwidth=1/{10**56 + 1}",  # more than 128 bits
 ]
 STEPS = ["torus:dims=3x4", "circulant:nodes=12,offsets=1+3+4", "circulant:nodes=7,offsets=1+3,one_way=true"]
 

@@ -154,7 +154,7 @@ def test_links_without_capacity_change_nothing(core: Core) -> None:
 @pytest.mark.parametrize(
     "spec",
     [
-        "dgx-a100:boxes=2,gpus=2,nics=true",
+        "dgx-a100:boxes=2,gpus=2,pcie=true",
         "dgx-1:boxes=2,gpus=3",
         "mi250:boxes=2,gpus=4",
         "fat-tree:levels=2,arity=3,oversubscription=3/2",

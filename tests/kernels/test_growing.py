@@ -143,7 +143,7 @@ def test_large_capacities_grow_the_same_trees_in_every_width(spec: str) -> None:
 
 
 def test_base_trees_grow_without_spare_bandwidth() -> None:
-    schedule = generate("mi250:boxes=64,ib_bandwidth=52")
+    schedule = generate("mi250:boxes=64,nic_bandwidth=52")
     assert schedule.trees_per_root == 67
     assert shape_of(schedule).greatest_height <= 8
 

@@ -9,7 +9,6 @@ from forestcoll.demand.collective import Collective
 from forestcoll.nccl.comparison import TestComparison, Verdict, judge_busbw
 from forestcoll.nccl.healthy import _rows, usual_shares, with_nvls
 from forestcoll.presentation.results.measurements.measured import comparison_page
-from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.topology.registry import build_topology
 from refusal import refusal
 
@@ -60,7 +59,7 @@ def test_mi250_reaches_a_share_of_the_bound_of_any_schedule(spec: str, ranks: in
     for collective in (Collective.ALLGATHER, Collective.ALLREDUCE):
         bound = judged(spec, 1, collective.value).bound_algbw
         assert bound is not None
-        best = float(bound * busbw_factor(collective, ranks)) * share / 100
+        best = float(bound * collective.busbw_factor(ranks)) * share / 100
         assert judged(spec, best, collective.value).verdict is NORMAL
         assert judged(spec, best * 0.8, collective.value).verdict is LOW
 

@@ -113,7 +113,7 @@ def test_the_file_has_hexadecimal_devices_and_opposite_rings_in_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["mi250:boxes=1", "dgx-a100:boxes=2", "dgx-a100:boxes=3,nics=true", "dgx-2:boxes=2", "aws-p5:boxes=2"]
+    "spec", ["mi250:boxes=1", "dgx-a100:boxes=2", "dgx-a100:boxes=3,pcie=true", "dgx-2:boxes=2", "aws-p5:boxes=2"]
 )
 def test_a_schedule_of_rings_is_written_as_it_is(tmp_path: Path, spec: str) -> None:
     for collective in ("allgather", "allreduce"):

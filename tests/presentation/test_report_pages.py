@@ -92,6 +92,7 @@ def test_a_kind_without_figures_of_its_own_shows_the_common_ones(monkeypatch: py
     assert verified_page(schedule, report, FILE).lines() == [
         "ring.json: valid: allgather on ring:nodes=4, 4 compute nodes",
         "  algbw    8/3 GB/s (2.66667)",
+        "  busbw    2 GB/s",
         "  optimum  8 GB/s, proven by the cut in the file",
     ]
     document = verified_page(schedule, report, FILE).document()

@@ -11,7 +11,7 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.runtime import Communicator, MemoryStore
-from forestcoll.runtime.tuning import read_table
+from forestcoll.runtime.tuning import ScheduleRange, TuningTable, read_table, read_tables
 from forestcoll.schedule.files import write_schedule
 from forestcoll.topology.registry import build_topology
 
@@ -47,6 +47,18 @@ def test_the_size_selects_the_schedule(tmp_path: Path) -> None:
     assert small is edge
     assert large is larger
     assert small is not large
+
+
+def test_a_table_may_be_a_value() -> None:
+    ranges = (
+        ScheduleRange(100, generate(RING, "allreduce", "ring")),
+        ScheduleRange(10**6, generate(RING, "allreduce")),
+    )
+    with Players([generate(RING)], tuning=[TuningTable(Collective.ALLREDUCE, ranges)]) as players:
+        found = players.run(lambda group: group.allreduce(np.ones(300)).wait(LIMIT))
+        assert all((each == 3).all() for each in found)
+    with pytest.raises(InputError, match="tuning: there are two tables for allreduce"):
+        read_tables([TuningTable(Collective.ALLREDUCE, ())] * 2)
 
 
 def test_sizes_without_a_schedule_use_the_given_one(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def _most_peers(schedule: TreeSchedule | FlowSchedule) -> int:
         (BOXES, "reduce", 2),
         ("aws-p4d:boxes=4", "allgather", 2),  # ranks behind NICs that are switches
         ("dgx-2:boxes=2", "allgather", 1),
-        ("dgx-a100:boxes=3,nics=true", "allgather", 2),
+        ("dgx-a100:boxes=3,pcie=true", "allgather", 2),
     ],
 )
 def test_schedules_with_few_peers_lose_nothing(spec: str, collective: str, peers: int) -> None:

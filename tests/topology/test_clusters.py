@@ -2,12 +2,14 @@ from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from test_machines import bandwidth
 
-from forestcoll import optimum
-from forestcoll.topology import TopologyBuilder, write_topology
+from forestcoll import generate, optimum
+from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from forestcoll.topology.clusters.joining.box import box_of_machine
+from forestcoll.topology.networkx_graph import to_networkx
 from forestcoll.topology.registry import Size, build_topology, builders, load_topology, recipe_of
 from networks import linked
 from refusal import refusal
@@ -20,7 +22,7 @@ SHAPES = [
     "cluster:box=dgx-h100,boxes=2,nics=16,nic_bandwidth=50,pcie_bandwidth=64",
     "cluster:box=dgx-h100,boxes=2,nics=4,nic_bandwidth=50,pcie_bandwidth=64",
     "cluster:box=dgx-h100,boxes=2,pcie_bandwidth=32",
-    "cluster:box=dgx-a100:nics=true,boxes=2,rails=8",
+    "cluster:box=dgx-a100:pcie=true,boxes=2,rails=8",
     "cluster:box=mi300x,dims=3x2,dim_bandwidth=10+20,wrap=true+false",
     "cluster:box=mi300x,dims=4,dim_bandwidth=10,nics=8,nic_bandwidth=50",
     "cluster:box=aws-p4d,boxes=4,rails=4,boxes_per_leaf=2",
@@ -31,6 +33,20 @@ SHAPES = [
     "trainium2:boxes=2",
     "tpu-v4:dims=2x3x4",
     "tpu-v5p:dims=4x4x8",
+    "tpu-v4:dims=4x8x8,twisted=true",
+    "tpu-7x:dims=2x4x4",
+    "tpu-v5e:dims=2x16",
+    "tpu-v6e:dims=5",
+    "cluster:box=dgx-h100,boxes=4,boxes_per_leaf=1,pod_leaves=2,global_bandwidth=10",
+    "cluster:box=dgx-h100,boxes=3,boxes_per_leaf=1,global_bandwidth=10,planes=2,sharp=true",
+    "frontier:boxes=6,groups=3",
+    "el-capitan:boxes=6,groups=3",
+    "alps:boxes=6,groups=3,global_bandwidth=100",
+    "trainium1:boxes=2",
+    "trainium3:boxes=4",
+    "dgx-spark:boxes=2,cables=2",
+    "dgx-spark:boxes=4",
+    "cloudmatrix-384:boxes=2,gpus=12",
 ]
 
 
@@ -115,6 +131,87 @@ def test_published_systems_have_published_figures() -> None:
     assert recipe_of(meta.name)[1].size() == Size(len(meta.compute), len(meta.links))
     assert bandwidth(meta, "leaf0", "pod0/spine") == 2 * bandwidth(meta, "b0/gpu0", "leaf0") * 16
     assert bandwidth(meta, "pod0/spine", "core") == Fraction(192 * 1600, 7)
+
+
+def crossing(topology: Topology, inside: set[int]) -> Fraction:
+    """The bandwidth of the links that leave a set of nodes."""
+    leaving = [each for each in topology.links if each.source in inside and each.target not in inside]
+    return sum((each.bandwidth for each in leaving), Fraction(0))
+
+
+def test_a_flat_pod_has_the_published_bandwidth_across_its_middle() -> None:
+    for name, both_ways, middle in [("tpu-v5e", 400, 1600), ("tpu-v6e", 800, 3200)]:
+        pod = build_topology(f"{name}:dims=16x16")
+        assert 2 * pod.egress[0] == both_ways
+        assert crossing(pod, set(range(128))) == middle
+        assert bandwidth(build_topology(f"{name}:dims=8x16"), 0, 15) == both_ways / Fraction(8)  # the line of 16 closes
+        assert bandwidth(build_topology(f"{name}:dims=8x16"), 0, 7 * 16) == 0  # the line of 8 does not
+
+
+def test_all_links_of_a_twisted_torus_are_equivalent() -> None:
+    def shares(spec: str) -> set[float]:
+        """How often shortest paths cross each link, in different values."""
+        graph = to_networkx(build_topology(spec))
+        assert {degree for _, degree in graph.out_degree()} == {6}
+        return {round(share, 9) for share in nx.edge_betweenness_centrality(graph).values()}
+
+    for dims in ("4x4x8", "8x4x4", "4x8x8"):
+        assert len(shares(f"tpu-v4:dims={dims},twisted=true")) == 1, dims
+    assert len(shares("tpu-v4:dims=4x4x8")) == 2
+    assert optimum("tpu-v4:dims=4x4x8,twisted=true", "all-to-all").algbw == Fraction(960, 11)
+    for dims in ("4x4x4", "4x4x12", "2x2x4", "4x8", "4x8x16"):
+        refused = refusal(load_topology, f"tpu-v5p:dims={dims},twisted=true")
+        assert "only k x k x 2k and k x 2k x 2k chips can be twisted" in refused
+
+
+def test_chips_of_amazon_and_huawei_have_the_published_bandwidth() -> None:
+    one = build_topology("trainium1:boxes=2")
+    assert 2 * (one.egress[0] - Fraction(25, 4)) == 384
+    assert 16 * bandwidth(one, "b0/chip0", "efa") == 100  # 800 Gb/s
+    three = build_topology("trainium3")
+    assert len(three.compute) == 144
+    assert three.egress[0] == 704
+    assert bandwidth(three, "b1/chip2", "b19/chip2") == 128
+    matrix = build_topology("cloudmatrix-384")
+    assert len(matrix.compute) == 384
+    assert matrix.egress[0] == 392
+    assert bandwidth(matrix, "b0/node47/plane6", "b0/plane6") == 448
+    assert optimum("cloudmatrix-384:gpus=24").algbw == 392 * Fraction(24, 23)  # non-blocking
+
+
+def test_two_systems_of_dgx_spark_reach_less_than_the_bound() -> None:
+    assert Fraction("41.9") < algbw("dgx-spark:boxes=2") == 2 * 25  # measured in an allgather, one cable
+    assert algbw("dgx-spark:boxes=2,cables=2") == 2 * 32
+    assert "4 systems with 2 cables need more than two ports" in refusal(load_topology, "dgx-spark:boxes=4,cables=2")
+
+
+def test_groups_are_joined_by_their_links() -> None:
+    topology = build_topology("frontier:boxes=6,groups=3")
+    assert bandwidth(topology, "leaf0", "leaf2") == 100
+    assert [bandwidth(topology, f"b0/gpu{gpu}", "leaf0") for gpu in range(8)] == 4 * [0, 25]
+    # In an all-to-all, the 16 GPUs of a group send half of their data to the other group, over 100 GB/s.
+    assert optimum("frontier:boxes=4,groups=2", "all-to-all").algbw == Fraction(100, 16 // 2)
+    assert optimum("frontier:boxes=4", "all-to-all").algbw == Fraction(100, 6)  # 3/4 of 8 GPUs' data leave a node
+    assert "6 nodes do not fit in 4 groups" in refusal(load_topology, "frontier:boxes=6,groups=4")
+    assert "129 nodes do not fit in 1 groups" in refusal(load_topology, "frontier:boxes=129")
+    plus = build_topology("cluster:box=dgx-h100,boxes=4,boxes_per_leaf=1,pod_leaves=2,global_bandwidth=10")
+    assert bandwidth(plus, "pod0/spine", "pod1/spine") == 10
+    assert bandwidth(plus, "leaf0", "pod0/spine") == 400
+    assert optimum(plus).algbw == 20
+
+
+def test_switches_with_sharp_add_up() -> None:
+    spec = "cluster:box=hgx-a100-4,boxes=4,boxes_per_leaf=2,pod_leaves=1"
+    plain, sharp = build_topology(spec), build_topology(f"{spec},sharp=true")
+    assert not plain.able_switches
+    assert {str(sharp.nodes[each].id) for each in sharp.able_switches} == {
+        "leaf0", "leaf1", "pod0/spine", "pod1/spine", "core",
+    }  # fmt: skip
+    assert optimum(sharp, "allreduce").algbw > optimum(plain, "allreduce").algbw
+    assert len(build_topology("superpod-h100:boxes=33,sharp=true").able_switches) == 16 + 1
+    # NVLS is of the switches of boxes.
+    tree = "cluster:box=dgx-h100:gpus=2,boxes=3,boxes_per_leaf=1,sharp=true"
+    assert "NVLS needs a switch in each box" in refusal(generate, tree, "allreduce", "nvls-tree")
 
 
 def test_every_node_of_a_box_has_its_number() -> None:
@@ -202,6 +299,16 @@ def test_sizes_that_cannot_fit_are_refused() -> None:
         ("dims=2x2,dim_bandwidth=1+2+3", "dim_bandwidth has 3 values for 2 dimensions"),
         ("dims=2x2x2,dim_bandwidth=1,wrap=true+false", "wrap has 2 values for 3 dimensions"),
         ("dims=2x2,dim_bandwidth=5,rails=2", "a torus has no NICs and no switches unless nics is given"),
+        ("dims=2x2,dim_bandwidth=5,sharp=true", "a torus has no NICs and no switches unless nics is given"),
+        ("global_bandwidth=5", "there is one group, so global_bandwidth joins nothing"),
+        (
+            "boxes_per_leaf=1,global_bandwidth=5,oversubscription=2",
+            "leaves have no uplinks with global_bandwidth and no pods",
+        ),
+        (
+            "boxes=4,boxes_per_leaf=1,pod_leaves=2,global_bandwidth=5,pod_oversubscription=2",
+            "pods have no uplinks with global_bandwidth",
+        ),
         ("wrap=false", "dim_bandwidth and wrap are for a torus of boxes; set dims too"),
         ("planes=65", "planes is '65'; expected an integer from 1 to 64"),
         ("dim_bandwidth=x", "dim_bandwidth is 'x'; expected bandwidths joined by '+'"),

@@ -91,6 +91,8 @@ NODES = {
     "dragonfly": (72, 36),
     "dragonfly:routers=1,nodes=2,global_links=1": (4, 2),
     "dragonfly:routers=4,nodes=1,global_links=2,groups=4": (16, 16),
+    "dragonfly:routers=4,nodes=1,global_links=2,pair_links=4": (12, 12),
+    "dragonfly-plus:leaves=3,spines=2,nodes=2,global_links=2": (30, 25),
 }
 
 
@@ -114,7 +116,7 @@ def test_a_fat_tree_widens_towards_the_root() -> None:
 
 
 def test_gpu_i_of_every_box_is_on_rail_i() -> None:
-    spec = "boxes=3,gpus=4,scale_up_bandwidth=9,rail_bandwidth=2"
+    spec = "boxes=3,gpus=4,scale_up_bandwidth=9,nic_bandwidth=2"
     only = to_networkx(build_topology(f"rail-only:{spec}"))
     spine = to_networkx(build_topology(f"rail:{spec},oversubscription=4"))
     for graph in (only, spine):
@@ -157,10 +159,28 @@ def test_the_routers_and_groups_of_a_dragonfly_are_fully_connected(
     assert size.links >= len(topology.links)
 
 
+def test_a_dragonfly_plus_joins_spines_and_a_pair_of_groups_has_the_links_asked_for() -> None:
+    spec = "dragonfly-plus:leaves=3,spines=4,nodes=2,global_links=2,groups=3,pair_links=3"
+    graph = to_networkx(build_topology(f"{spec},local_bandwidth=100,global_bandwidth=7"))
+    assert set(graph["g1/leaf2"]) == {10, 11, *(f"g1/spine{spine}" for spine in range(4))}
+    between: Counter[tuple[int, int]] = Counter()
+    for one, other, data in graph.edges(data=True):
+        ends = (graph.nodes[one]["group"], graph.nodes[other]["group"])
+        if ends[0] != ends[1]:
+            assert "spine" in one
+            assert "spine" in other
+            between[ends] += data["bandwidth"] // 7
+    assert between == {(a, b): 3 for a in range(3) for b in range(3) if a != b}
+    assert "make pair_links smaller" in refusal(build_topology, "dragonfly:pair_links=9")
+    assert "with 8 global links of a group, 4 for each other group it is at most 3" in refusal(
+        build_topology, "dragonfly:groups=5,pair_links=4"
+    )
+
+
 SIZES = """ring:nodes=2 ring:nodes=2,one_way=true ring:nodes=5,one_way=true torus:dims=2x3x4 mesh:dims=2x3x4
 hypercube:dim=6 complete:nodes=9 complete-bipartite:left=3,right=4 hamming:dim=3,base=3 circulant:nodes=9,offsets=1+2+4
 circulant:nodes=8,offsets=1+4 circulant:nodes=8,offsets=1+7,one_way=true fat-tree:levels=3,arity=3 rail:boxes=2,gpus=3
-rail-only:boxes=2,gpus=3 dragonfly:routers=2,nodes=1,global_links=1"""
+rail-only:boxes=2,gpus=3 dragonfly:routers=2,nodes=1,global_links=1 dragonfly-plus:leaves=3,spines=2"""
 
 
 def test_the_stated_size_equals_the_size_built() -> None:

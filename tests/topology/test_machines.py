@@ -3,6 +3,7 @@ from fractions import Fraction
 from itertools import combinations, pairwise
 from pathlib import Path
 
+from forestcoll import optimum
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.gpus import GPUS, gpu_of, table
 from forestcoll.topology.registry import Size, build_topology, builders, recipe_of
@@ -28,9 +29,9 @@ FIGURES: list[tuple[str, int, int, int, int | str]] = [
     ("dgx-a100:boxes=1", 8, 1, 16, 300),
     ("dgx-a100:boxes=2", 16, 3, 64, 325),
     ("dgx-a100:boxes=4,gpus=4", 16, 5, 64, 325),
-    ("dgx-a100:boxes=1,nics=true", 8, 1, 16, 300),
-    ("dgx-a100:boxes=2,nics=true", 16, 3 + 2 * (4 + 8), 2 * 16 * 4, 332),
-    ("dgx-a100:boxes=2,gpus=3,nics=true", 6, 3 + 2 * (2 + 3), 2 * 6 * 4, 332),
+    ("dgx-a100:boxes=1,pcie=true", 8, 1, 16, 300),
+    ("dgx-a100:boxes=2,pcie=true", 16, 3 + 2 * (4 + 8), 2 * 16 * 4, 332),
+    ("dgx-a100:boxes=2,gpus=3,pcie=true", 6, 3 + 2 * (2 + 3), 2 * 6 * 4, 332),
     ("dgx-h100:boxes=1", 8, 1, 16, 450),
     ("dgx-h100:boxes=16", 128, 17, 512, 500),
     ("dgx-1:boxes=1", 8, 0, 32, 150),
@@ -45,6 +46,14 @@ FIGURES: list[tuple[str, int, int, int, int | str]] = [
     ("mi300x:boxes=2", 16, 1, 2 * 56 + 32, 498),
     ("mi355x:boxes=1", 8, 0, 56, "537.6"),
     ("mi355x:boxes=2", 16, 1, 2 * 56 + 32, "587.6"),
+    ("mi325x:boxes=1", 8, 0, 56, 448),
+    ("hgx-h20:boxes=2", 16, 3, 64, 500),
+    ("dgx-b300:boxes=2", 16, 3, 64, 1000),
+    ("gb300-nvl72:boxes=2", 144, 3, 576, 1000),
+    ("gh200-4:boxes=2", 8, 1, 2 * 12 + 16, 475),
+    ("mi300a:boxes=2", 8, 1, 2 * 12 + 16, 3 * 128 + 25),
+    ("pcie-host:boxes=1", 8, 6, 2 * (8 + 4 + 1), 32),
+    ("pcie-host:boxes=2,nics=4", 16, 2 * (6 + 4) + 1, 2 * 2 * (8 + 4 + 1 + 2 * 4), 32),
 ]
 
 
@@ -76,7 +85,7 @@ def test_every_number_of_boxes_and_gpus_builds_a_network_of_the_stated_size() ->
 def test_every_bandwidth_can_be_set() -> None:
     for machine in MACHINES:
         names = [each.name for each in machine.parameters if each.name.endswith("bandwidth")]
-        options = ",nics=true" if machine.name == "dgx-a100" else ""
+        options = ",pcie=true" if machine.name == "dgx-a100" else ""
         for name in names:
             topology = build_topology(f"{machine.name}:boxes=2,{name}=100/7{options}")
             assert any(link.bandwidth.denominator == 7 for link in topology.links), (machine.name, name)
@@ -86,7 +95,7 @@ def test_every_bandwidth_can_be_set() -> None:
 
 
 def test_nics_are_behind_a_pcie_switch_and_two_gpus_may_share_one() -> None:
-    topology = build_topology("dgx-a100:nics=true")
+    topology = build_topology("dgx-a100:pcie=true")
     for gpu, switch in [(0, 0), (1, 0), (6, 3), (7, 3)]:
         assert bandwidth(topology, f"b1/gpu{gpu}", f"b1/pcie{switch}") == 32
         assert bandwidth(topology, f"b1/pcie{switch}", f"b1/nic{gpu}") == 32
@@ -121,6 +130,43 @@ def test_infinity_fabric_of_the_mi250_and_of_half_of_each_box() -> None:
     assert topology.egress[topology.number("b0/gpu0")] == 50 * (4 + 2) + 16
 
 
+def test_a_gaudi_has_the_bandwidths_of_its_vendor() -> None:
+    for machine, port in (("gaudi3", 25), ("gaudi2", Fraction(25, 2))):
+        assert egress_of_gpus(build_topology(f"{machine}:boxes=1")) == {21 * port}
+        topology = build_topology(f"{machine}:boxes=2")
+        assert topology.egress[topology.number("ib")] == 2 * 8 * 3 * port  # 600 GB/s of a box of Gaudi 3
+    box = build_topology("gaudi3:boxes=1")
+    assert Fraction("293.1") < optimum(box, "allreduce").algbw == 300  # the vendor measured 293.1
+    assert optimum("gaudi3:boxes=8", "all-to-all").algbw * Fraction(7, 8) == 75  # 7/8 of the data leave the box
+
+
+def test_a_rack_of_vera_rubin_has_260_tb_each_second() -> None:
+    topology = build_topology("vera-rubin-nvl72:boxes=1")
+    assert egress_of_gpus(topology) == {36 * 50}
+    assert round(2 * topology.egress[topology.number("b0/nvswitch")] / 1000) == 259  # both ways; 3.6 TB/s rounded up
+
+
+def test_a_node_of_frontier_is_the_one_of_rccl() -> None:
+    topology = build_topology("mi250x:boxes=2")
+    assert optimum("mi250x:boxes=1").algbw == Fraction(1000, 3)  # of RCCL's topo_8p1h.xml, imported
+    outside = {gpu for gpu in range(8) if bandwidth(topology, f"b0/gpu{gpu}", "ib")}
+    assert outside == {1, 3, 5, 7}
+    assert topology.egress[topology.number("ib")] == 2 * 4 * 25
+
+
+def test_gpus_of_a_pcie_host_are_spread_over_switches_and_sockets() -> None:
+    topology = build_topology("pcie-host:boxes=2,gpus=8,nics=2,pcie_bandwidth=64,socket_bandwidth=48")
+    assert bandwidth(topology, "b1/gpu5", "b1/pcie2") == bandwidth(topology, "b1/pcie2", "b1/cpu1") == 64
+    assert bandwidth(topology, "b1/cpu0", "b1/cpu1") == 48
+    assert bandwidth(topology, "b1/pcie2", "b1/nic1") == 64
+    assert bandwidth(topology, "b1/nic1", "ib") == 25
+    # 8 RTX 5090 on two sockets reached a busbw of 28 GB/s, 4 on one socket 35: 64 GB/s a GPU bound both.
+    for spec, busbw in [("gpus=8,switches=8,sockets=2", 28), ("gpus=4,switches=4,sockets=1", 35)]:
+        found = optimum(f"pcie-host:{spec},pcie_bandwidth=64", "allreduce")
+        gpus = len(found.topology.compute)
+        assert busbw < found.algbw * Fraction(2 * (gpus - 1), gpus) <= 64, spec
+
+
 def test_only_nvswitches_support_nvls() -> None:
     for machine in ("dgx-h100", "gb200-nvl72"):
         assert not any(node.multicast or node.aggregation for node in build_topology(f"{machine}:boxes=2").nodes)
@@ -131,7 +177,15 @@ def test_only_nvswitches_support_nvls() -> None:
 
 def test_gpus_are_recognised_and_in_the_document() -> None:
     assert table() in (Path(__file__).parents[2] / "docs" / "runtimes.md").read_text(encoding="utf-8")
-    specs = ["superpod-b300:boxes=2", "gb200-nvl72:gpus=8", "mi250:boxes=1", "mi300x:boxes=1", "mi355x:boxes=1"]
+    specs = [
+        "superpod-b300:boxes=2",
+        "gb200-nvl72:gpus=8",
+        "mi250:boxes=1",
+        "mi300x:boxes=1",
+        "mi355x:boxes=1",
+        "gb300-nvl72:gpus=8",
+    ]
+    specs += ["hgx-h20:boxes=1", "mi325x:boxes=1", "dgx-b300:boxes=1"]
     for spec in ["dgx-a100:boxes=1", "dgx-h200:boxes=1", "dgx-b200:boxes=1", *specs]:
         (name,) = [part for part in spec.replace(":", "-").split("-") if part in GPUS]
         assert gpu_of(build_topology(spec)) is GPUS[name], spec

@@ -74,7 +74,7 @@ def test_the_name_of_a_topology_is_its_normalized_spec_and_a_bandwidth_can_have_
     topology = build_topology("ring:nodes=4,bandwidth=400Gb/s")
     assert topology == build_topology("ring:nodes=4,bandwidth=50")
     assert topology.name == "ring:nodes=4,bandwidth=50"
-    assert build_topology("dgx-a100:boxes=2,ib_bandwidth=1/3TB/s").name == "dgx-a100:boxes=2,ib_bandwidth=1000/3"
+    assert build_topology("dgx-a100:boxes=2,nic_bandwidth=1/3TB/s").name == "dgx-a100:boxes=2,nic_bandwidth=1000/3"
     assert "such as 25, 25/3 or 400Gb/s" in problem("ring:bandwidth=400gb/s")
     assert "such as 25 or 25/3" in problem("fat-tree:oversubscription=2GB/s")
 
@@ -94,7 +94,7 @@ def test_an_invalid_spec_is_refused() -> None:
         ("dgx-a100:boxes=2=3", "dgx-a100: boxes is '2=3'; expected an integer"),
         ("dgx-a100:boxes=" + "9" * 5000, "dgx-a100: boxes is '99999"),
         ("dgx-a100:gpus=9", "dgx-a100: gpus is '9'; expected an integer from 1 to 8"),
-        ("dgx-a100:nics=yes", "dgx-a100: nics is 'yes'; expected true or false"),
+        ("dgx-a100:pcie=yes", "dgx-a100: pcie is 'yes'; expected true or false"),
         ("dgx-a100:boxes=1,gpus=1", "dgx-a100:boxes=1,gpus=1: has 1 compute node;"),
         ("mi250:boxes=1,gpus=3", "mi250:boxes=1,gpus=3: compute node 'b0/gpu0' cannot reach compute node 'b0/gpu2'"),
         ("ring:nodes=1", "ring: nodes is '1'; expected an integer from 2 to"),
@@ -167,7 +167,8 @@ def test_a_path_is_always_a_file_and_a_folder_hides_no_builder(tmp_path: Path, m
 
 def test_a_topology_is_returned_unchanged_and_another_type_is_refused() -> None:
     for value in (None, 3, ["ring"], b"ring"):
-        expected = "expected a builder's spec, a file, a networkx graph or a Topology"
+        graphs = "a graph (networkx, igraph, rustworkx, pandas, NumPy)"
+        expected = f"expected a builder's spec, a file, {graphs} or a Topology"
         assert refusal(load_topology, value) == f"topology is {value!r}; {expected}"
     topology = build_topology("ring:nodes=3")
     assert load_topology(topology) is topology

@@ -36,7 +36,7 @@ class AllCollectives(Question):
 
 
 def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
-    """Return the demand and the method that options ask for; None stands for no method, which groups have none of.
+    """Return the demand and the method that options ask for; None stands for no method, as for groups and for a size.
 
     Args:
         options: the values of options by their names, such as `max_trees`; None, False and `auto` are not given.
@@ -63,8 +63,9 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
     if members is not None:
         raise InputError("-o members=DIR is for groups; also give --groups, --layout or pieces")
     method = _method(how, collective_named(demand.collective))
-    require_supported(method, demand, size)
-    return demand, method
+    is_free = size is not None and not how
+    require_supported(method, demand, None if is_free else size)
+    return demand, None if is_free else method
 
 
 def _is_absent(value: object) -> bool:

@@ -129,15 +129,20 @@ def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
     title: str,
     summary: str,
     overhead: Overhead | None = None,
+    by_size: bool = True,
 ) -> Callable[[Make], Make]:
-    """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments."""
+    """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments.
+
+    `by_size` says whether it may be the best for some size: not if it takes long, and others are never slower.
+    """
     described = partial(
         Baseline, label=name, title=title, summary=summary, family=family, collectives=collectives, overhead=overhead
     )
 
     def register(make: Make) -> Make:
         found = described(make=make)
-        methods.put(Spec(name, lambda: found, (), make.__module__, {"summary": summary, "baseline": found}))
+        facts = {"summary": summary, "baseline": found, "by_size": [name] if by_size else []}
+        methods.put(Spec(name, lambda: found, (), make.__module__, facts))
         return make
 
     return register
@@ -168,6 +173,9 @@ def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
 OWN = "forestcoll"
 """The name of our own row in comparisons."""
 
+LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
+"""The algorithms that NCCL and RCCL run."""
+
 AS_CHOSEN = "nccl (as it chooses)"
 """The name of the row of what NCCL chooses for each size."""
 
@@ -175,7 +183,7 @@ BEST_SETTING = "nccl (best setting)"
 """The name of the row of the best setting of NCCL for each size."""
 
 _SPECIAL = {
-    OWN: ("forestcoll's schedule", "Trees that together reach the optimum"),
+    OWN: ("forestcoll's schedule", "Trees or flows that together reach the optimum"),
     AS_CHOSEN: ("NCCL as it chooses", "The algorithm that NCCL chooses by itself for each size"),
     BEST_SETTING: ("NCCL's best setting", "The setting of NCCL with the least simulated time for each size"),
 }

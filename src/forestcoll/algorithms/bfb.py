@@ -14,7 +14,7 @@ _OF_TRANSFER = ResourceEstimate(1.8e-6, 115)
 """What it takes to make, verify and write a transfer."""
 
 
-@methods.add("bfb", summary="Breadth-first broadcast in steps, for networks without switches.")
+@methods.add("bfb", summary="Breadth-first broadcast in steps, for networks without switches.", by_size=["bfb"])
 @dataclass(frozen=True)
 class Bfb(Method):
     """Breadth-first broadcast in steps, for networks without switches.

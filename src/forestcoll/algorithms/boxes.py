@@ -7,9 +7,9 @@ a NIC to the fabric.
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from forestcoll.algorithms.routes import Path
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import box_numbers
+from forestcoll.topology.graph.routes import Path
 
 
 class Boxes:

@@ -9,7 +9,7 @@ from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generation.exchange_steps import stepwise_all_to_all
 
 
-@methods.add("steps", summary="An all-to-all in steps, for networks without switches.")
+@methods.add("steps", summary="An all-to-all in steps, for networks without switches.", by_size=["steps"])
 @dataclass(frozen=True)
 class Steps(Method):
     """An all-to-all in steps, with the least time for large data in so many steps.

@@ -1,6 +1,7 @@
 """Flows that reach the optimum of an all-to-all, a gather, a scatter, or of any demand matrix."""
 
 from dataclasses import dataclass
+from typing import cast
 
 from forestcoll.algorithms.method import Generated, Method, Problem, methods
 from forestcoll.base.parameters import count, derived_flag
@@ -11,7 +12,9 @@ from forestcoll.solver.generation.flows import flows_for
 from forestcoll.solver.personalised import solve_flows
 
 
-@methods.add("flows", summary="Data of its own for each pair of nodes, along routes that reach the optimum.")
+@methods.add(
+    "flows", summary="Data of its own for each pair of nodes, along routes that reach the optimum.", by_size=["flows"]
+)
 @dataclass(frozen=True)
 class Flows(Method):
     """Flows along routes that reach the optimum.
@@ -37,6 +40,8 @@ class Flows(Method):
 
     def optimum(self, problem: Problem) -> FlowOptimum:
         """Return the optimum that the flows reach."""
+        if self.peers is None:
+            return cast("FlowOptimum", problem.optimum)
         return solve_flows(problem.topology, problem.demand, max_peers=self.peers, progress=problem.progress)
 
     def schedule(self, problem: Problem) -> FlowSchedule:

@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from forestcoll.algorithms.method import Generated, Method, Problem, method_of, require_supported
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.base.units import data_size
+from forestcoll.base.units import has_known_size
 from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.texts import DemandLike, bound_on, demand_of
 from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.simulation.sizes import SizesLike, sizes_of
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import TopologyLike
 
 if TYPE_CHECKING:
+    from forestcoll.algorithms.best_schedule import BestOverSizes, OptimumFrom
     from forestcoll.algorithms.flows import Flows
     from forestcoll.algorithms.trees import Trees
     from forestcoll.schedule.bundle.value import BundleSchedule
@@ -143,7 +145,7 @@ def generate(
     topology: TopologyLike,
     demand: DemandLike = ...,
     method: MethodLike = None,
-    size: int | str | None = None,
+    size: SizesLike | None = None,
     *,
     progress: Progress = ...,
 ) -> Any: ...  # a `Schedule`, whose kind depends on the content of a text
@@ -151,7 +153,7 @@ def generate(
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     method: MethodLike = None,
-    size: int | str | None = None,
+    size: SizesLike | None = None,
     *,
     progress: Progress = SILENT,
 ) -> Schedule:
@@ -164,7 +166,9 @@ def generate(
         demand: as for `optimum`.
         method: as for `optimum`; also a method of steps or the name of an algorithm, such as `bfb:chunks=4` or
             `nccl-ring`. `forestcoll generate --help` lists them.
-        size: the data size M, in bytes or as a text such as `1MB`, for methods whose schedules are for one size.
+        size: the data size M, in bytes or as a text such as `1MB`. Without a method, the schedule is the best known for
+            this size (`algorithms.by_size`), or for all sizes of a text such as `1MiB..1GiB`: its mean loss against the
+            best ones is least. With a method, the size is for methods whose schedules are for one size.
         progress: receives the stages of the work.
 
     Returns:
@@ -181,6 +185,8 @@ def generate(
         ('1040/3', True)
         >>> [generate("ring:nodes=4", "allreduce", each).size for each in ("trees:k=2", "ring", "direct")]
         ['16 trees', '6 steps, 48 transfers', '2 steps, 24 transfers']
+        >>> [generate("dgx-a100:boxes=2", size=each).size for each in ("1KiB", "1MiB", "1GiB")]
+        ['16 trees', '16 trees', '32 trees']
     """
     wanted = demand_of(demand)
     if isinstance(wanted, Groups):
@@ -188,6 +194,8 @@ def generate(
 
         _refuse_method(method, size)
         return groups_generated(topology, wanted, progress).schedule
+    if size is not None and method in {None, "auto"}:
+        return _best(topology, wanted, size, progress).best.schedule
     chosen, problem = _problem(topology, wanted, method, size, progress)
     return chosen.schedule(problem)
 
@@ -196,7 +204,7 @@ def generated(
     topology: TopologyLike,
     demand: DemandLike,
     method: MethodLike = None,
-    size: int | str | None = None,
+    size: SizesLike | None = None,
     *,
     progress: Progress = SILENT,
 ) -> Generated:
@@ -215,11 +223,43 @@ def generated(
 
         _refuse_method(method, size)
         return groups_generated(topology, wanted, progress, gains=True)
+    if size is not None and method in {None, "auto"}:
+        choice = _best(topology, wanted, size, progress)
+        is_own = choice.best.method in {"trees", "flows"}
+        return Generated(choice.best.schedule, choice.optimum if is_own else None, choice)
     chosen, problem = _problem(topology, wanted, method, size, progress)
     made = chosen.generated(problem)
+    if chosen == method_of(None, problem.collective, {}):
+        made = replace(made, best_from=_optimum_from(problem, progress))
     if not wanted.relays or not isinstance(made.optimum, CollectiveOptimum):
         return made
     return replace(made, optimum=chosen.with_gain(made.optimum, progress))
+
+
+def _best(topology: TopologyLike, demand: Demand, size: SizesLike, progress: Progress) -> "BestOverSizes":
+    """Return the best schedule for a size, or for several."""
+    from forestcoll.algorithms.by_size import BySize
+
+    if (wrong := demand.problem()) is not None:
+        raise InputError(wrong)
+    sizes = sizes_of(size)
+    if not sizes:
+        raise InputError("sizes are empty; give one at least")
+    problem = problem_of(topology, demand, progress)
+    require_all_ports(problem.topology)
+    by_size = BySize(problem)
+    progress.begin("comparing schedules")
+    return by_size.over(sizes)
+
+
+def _optimum_from(problem: Problem, progress: Progress) -> "OptimumFrom | None":
+    """Return from which size on the optimum is the best; None if that is not known, or would take long."""
+    from forestcoll.algorithms.by_size import MOST_NODES, BySize
+
+    if len(problem.members) > MOST_NODES or not has_known_size(problem.topology.bandwidth_unit):
+        return None
+    progress.begin("comparing schedules")
+    return BySize(problem).optimum_from()
 
 
 def problem_of(
@@ -234,16 +274,23 @@ def problem_of(
 
 
 def _problem(
-    topology: TopologyLike, demand: Demand, method: MethodLike, size: int | str | None, progress: Progress
+    topology: TopologyLike, demand: Demand, method: MethodLike, size: SizesLike | None, progress: Progress
 ) -> tuple[Method, Problem]:
     chosen = method_of(method, collective_named(demand.collective), {})
-    number = None if size is None else data_size(size)
+    number = None if size is None else _one(size)
     require_supported(chosen, demand, number)
     problem = replace(problem_of(topology, demand, progress), size=number)
     require_all_ports(problem.topology)
     return chosen, problem
 
 
-def _refuse_method(method: MethodLike, size: int | str | None) -> None:
+def _one(size: SizesLike) -> int:
+    sizes = sizes_of(size)
+    if len(sizes) != 1:
+        raise InputError(f"there are {len(sizes)} sizes, but the schedules of a method are for one; give one size")
+    return sizes[0]
+
+
+def _refuse_method(method: MethodLike, size: SizesLike | None) -> None:
     if method not in {None, "auto"} or size is not None:
         raise InputError("groups and pieces take no method and no size; leave them out")

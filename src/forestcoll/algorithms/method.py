@@ -10,7 +10,7 @@
 
 Its fields are the keys of its text, `double-binary-tree:chunks=4`. What a method does not declare, it does not take:
 `require_supported` refuses all other demands in one line. Algorithms of other libraries are methods without fields
-(`baseline`).
+(`baseline`). `by_size=` names the texts of a method that may be the best for some size (`by_size`).
 """
 
 from abc import ABC, abstractmethod
@@ -20,8 +20,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
+from forestcoll.algorithms.best_schedule import BestOverSizes, OptimumFrom
 from forestcoll.algorithms.boxes import Boxes
-from forestcoll.algorithms.routes import Routes
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.parameters import check_fields
 from forestcoll.base.progress import SILENT, Progress
@@ -31,6 +31,7 @@ from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.routes import Routes
 
 methods = Registry(
     "method", ("forestcoll.algorithms", "forestcoll.algorithms.steps", "forestcoll.algorithms.direct_networks")
@@ -55,6 +56,7 @@ class Problem:
         size: the data size M in bytes, if the schedule is for one size.
         order: the order of the boxes, by their places; None for that of the network.
         progress: receives the stages of the work.
+        known: the optimum, if it is known; see `optimum`.
     """
 
     topology: Topology
@@ -62,6 +64,7 @@ class Problem:
     size: int | None = None
     order: tuple[int, ...] | None = None
     progress: Progress = field(default=SILENT, repr=False, compare=False)
+    known: CollectiveOptimum | None = field(default=None, repr=False, compare=False)
 
     @property
     def collective(self) -> Collective:
@@ -99,6 +102,21 @@ class Problem:
         transposed = self.transposed()
         return self.boxes if transposed is self else transposed.boxes
 
+    @cached_property
+    def optimum(self) -> CollectiveOptimum:
+        """The optimum, without limits: of trees, or of flows if each pair of nodes exchanges data of its own."""
+        if self.known is not None:
+            return self.known
+        from forestcoll.solver.optimum import solve
+        from forestcoll.solver.personalised import solve_flows
+
+        find = solve_flows if self.collective.is_personalised else solve
+        return find(self.topology, self.demand, progress=self.progress)
+
+    def silent(self) -> "Problem":
+        """Return the problem with its optimum, for work whose stages are not reported."""
+        return replace(self, progress=SILENT, known=self.optimum)
+
     def transposed(self) -> "Problem":
         """Return the problem on the network with every link reversed: itself if that is the same network."""
         return self._transposed or self
@@ -107,7 +125,7 @@ class Problem:
     def _transposed(self) -> "Problem | None":
         topology = self.topology.transposed()
         is_same = (topology.nodes, topology.links) == (self.topology.nodes, self.topology.links)
-        return None if is_same else replace(self, topology=topology)
+        return None if is_same else replace(self, topology=topology, known=None)
 
 
 class Method(ABC):
@@ -170,10 +188,14 @@ class Generated:
     Attributes:
         schedule: the schedule. It is not verified yet.
         optimum: the optimum with the algbw of the schedule; None if the method has no optimum of its own.
+        choice: how the schedule was chosen for a size; None if no size was given.
+        best_from: from which size on the optimum is the best; None if this is not known.
     """
 
     schedule: Schedule
     optimum: Optimum | None
+    choice: BestOverSizes | None = None
+    best_from: OptimumFrom | None = None
 
 
 def method_of(method: Method | str | None, collective: Collective, given: Mapping[str, object]) -> Method:

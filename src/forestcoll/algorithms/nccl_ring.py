@@ -43,6 +43,7 @@ class RingChannel:
     UNROOTED,
     title="NCCL's rings",
     summary="The default of NVIDIA's library: data passes from GPU to GPU along one ring for each NIC",
+    by_size=False,
 )
 def nccl_ring(problem: Problem) -> TreeSchedule:
     """Return the rings of NCCL for a problem.

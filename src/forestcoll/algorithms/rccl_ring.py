@@ -62,6 +62,7 @@ _MI300X_LINKS = dict.fromkeys(combinations(range(8), 2), Fraction(1))
     UNROOTED,
     title="RCCL's rings",
     summary="The default of AMD's library: its fixed rings for this kind of box",
+    by_size=False,
 )
 def rccl_ring(problem: Problem) -> TreeSchedule:
     """Return the rings of RCCL for a problem.

@@ -1,18 +1,24 @@
 """The front door of functions that draw conclusions from a schedule, and the simulation as the first of them."""
 
 import os
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias, cast
 
-from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.best_schedule import BestSchedule
+from forestcoll.algorithms.by_size import BySize
+from forestcoll.algorithms.generate import generate, problem_of
 from forestcoll.base.errors import argument, member_named, require_kind
 from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.demand.texts import DemandLike
 from forestcoll.schedule.files import holds_schedule
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.simulate import Model
 from forestcoll.simulation.simulate import simulate as simulate_schedule
 from forestcoll.simulation.sizes import SizesLike, sizes_of
+from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import TopologyLike
 from forestcoll.verification.reading import read_verified, require_right
 
@@ -37,9 +43,16 @@ def verified_schedule(source: ScheduleLike, progress: Progress = SILENT) -> Sche
     if isinstance(source, Schedule):
         require_right(source)
         return source
-    if isinstance(source, str | os.PathLike) and (path := as_path(source)).is_file() and holds_schedule(path):
-        return read_verified(path, progress=progress)[0]
+    if isinstance(source, str | os.PathLike) and names_schedule(source):
+        return read_verified(as_path(source), progress=progress)[0]
     return generate(source, progress=progress)
+
+
+def names_schedule(source: ScheduleLike) -> bool:
+    """Return whether an argument is a schedule or names the file of one."""
+    if isinstance(source, Schedule):
+        return True
+    return isinstance(source, str | os.PathLike) and (path := as_path(source)).is_file() and holds_schedule(path)
 
 
 def simulate(
@@ -49,11 +62,14 @@ def simulate(
 
     Args:
         schedule: a schedule of any kind, or the file of one, which is verified first; or a network, as for `optimum`,
-            whose allgather is generated. For a series, M is one large message.
+            for the best allgather for each size or, with the model `"program"`, that of the optimum. For a series, M is
+            one large message.
         sizes: the sizes of the total data M: an integer in bytes, a text such as `"64KiB,1MiB"` or `"1KiB..1GiB"` (A,
             2A, 4A and so on, up to at most B), or several of them.
         costs: the parameters of the model; the defaults of `Costs` if None.
-        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program.
+        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program,
+            `"slots"` for trees in time slots, as the torch backend runs them: alpha is the time of a slot, 30 us by
+            default, and overhead that of each further message to a peer, 15 us.
 
     Returns:
         One point for each size, in the order of `sizes`.
@@ -73,4 +89,39 @@ def simulate(
     chosen = member_named(Model, model, f"there is no model {argument(model)}")
     require_kind(costs, Costs | None, "costs", "Costs or None")
     found = sizes_of(sizes)
+    if chosen is Model.TREES and not names_schedule(schedule):
+        return tuple(
+            each.point for each in best_schedules(cast("TopologyLike", schedule), Collective.ALLGATHER, found, costs)
+        )
     return simulate_schedule(verified_schedule(schedule), found, costs, chosen)
+
+
+def best_schedules(
+    topology: TopologyLike,
+    demand: DemandLike,
+    sizes: Sequence[int],
+    costs: Costs | None = None,
+    *,
+    progress: Progress = SILENT,
+) -> tuple[BestSchedule, ...]:
+    """Return the best schedule for each size, with its time.
+
+    Args:
+        topology: the network, as for `optimum`.
+        demand: one collective, as for `optimum`.
+        sizes: the sizes of M in bytes.
+        costs: the costs of a send; the defaults of `Costs` if None.
+        progress: receives the stages of the work.
+
+    Raises:
+        InputError: as `optimum`; or the size in bytes of the network's bandwidth unit is not known.
+
+    Example:
+        >>> [each.method for each in best_schedules("dgx-a100:boxes=2", "allgather", [2**10, 2**20, 2**30])]
+        ['direct', 'two-level', 'trees']
+    """
+    problem = problem_of(topology, demand, progress)
+    require_all_ports(problem.topology)
+    by_size = BySize(problem, costs)
+    progress.begin("comparing schedules")
+    return tuple(map(by_size.at, sizes))

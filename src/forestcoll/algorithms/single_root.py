@@ -39,6 +39,7 @@ MOST_LINKS = 256
     (Collective.ALLREDUCE,),
     title="one root",
     summary="One root, with each link divided best between reduce and broadcast",
+    by_size=False,
 )
 def single_root(problem: Problem) -> TreeSchedule:
     """Return the best schedule of an allreduce along trees of one root.

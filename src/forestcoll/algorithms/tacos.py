@@ -54,6 +54,7 @@ _MOST_PAIRS = 2**14
     UNROOTED,
     title="TACOS",
     summary="A greedy schedule in steps of time, the best of several random orders",
+    by_size=False,
 )
 def tacos(problem: Problem) -> BaselineResult:
     """Return the best schedule of TACOS for a problem.

@@ -1,8 +1,9 @@
 """Trees that reach the optimum (ForestColl): what most collectives are made of."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
-from forestcoll.algorithms.method import Generated, Method, Problem, methods
+from forestcoll.algorithms.method import DoesNotApplyError, Generated, Method, Problem, methods
 from forestcoll.base.parameters import choice, count, flag
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import SCHEDULED
@@ -12,8 +13,15 @@ from forestcoll.solver.forests.value import RelayGain, TreeOptimum
 from forestcoll.solver.generation.growing import TreeSearch
 from forestcoll.solver.optimum import optimum_without_relays, solve
 
+MOST_EXCHANGES = 2**22
+"""The most exchanges of parents that are looked at to make trees shorter; each takes 8 bytes."""
 
-@methods.add("trees", summary="Trees that reach the optimum; growing them is fast, and packing them always succeeds.")
+
+@methods.add(
+    "trees",
+    summary="Trees that reach the optimum; growing them is fast, and packing them always succeeds.",
+    by_size=["trees", "trees:shorter=true", "trees:peers=2"],
+)
 @dataclass(frozen=True)
 class Trees(Method):
     """Trees that reach the optimum, or the best for a number of trees.
@@ -28,6 +36,7 @@ class Trees(Method):
             network (`topology.logical_network`); `bound` is still that of all schedules.
         search: how trees are found: `fast` grows them, `proven` packs them as in the paper, and `auto` packs those that
             cannot be grown.
+        shorter: whether trees exchange parents, which makes them shorter and leaves the load of each link as it is.
         compact: whether the schedule lists base trees and a symmetry of the network, if there is a symmetry.
 
     Example:
@@ -43,14 +52,19 @@ class Trees(Method):
     most: int | None = count("no limit", "the best number of trees per root up to this")
     peers: int | None = count("no limit", "most ranks of other boxes that a rank meets")
     search: str = choice("auto", "how trees are found", *TreeSearch)
+    shorter: bool = flag("exchange parents, so that trees are shorter")
     compact: bool = flag("list base trees and a symmetry")
 
     def problem(self) -> str | None:
-        """Two numbers of trees exclude each other."""
-        return None if self.k is None or self.most is None else "k and most exclude each other; give one of them"
+        """Two numbers of trees exclude each other, and so do two forms."""
+        if self.k is not None and self.most is not None:
+            return "k and most exclude each other; give one of them"
+        return "shorter and compact exclude each other; give one of them" if self.shorter and self.compact else None
 
     def optimum(self, problem: Problem) -> TreeOptimum:
         """Return the optimum that the trees reach."""
+        if self.k is None and self.most is None and self.peers is None:
+            return cast("TreeOptimum", problem.optimum)
         counts = {"trees": self.k, "max_trees": self.most, "max_peers": self.peers}
         return solve(problem.topology, problem.demand, **counts, progress=problem.progress)
 
@@ -67,7 +81,17 @@ class Trees(Method):
     def _reaching(self, best: TreeOptimum, problem: Problem) -> TreeSchedule:
         from forestcoll.solver.generation.forest import schedule_for
 
-        return schedule_for(best, search=TreeSearch(self.search), compact=self.compact, progress=problem.progress)
+        found = schedule_for(best, search=TreeSearch(self.search), compact=self.compact, progress=problem.progress)
+        return self._shortened(found) if self.shorter else found
+
+    def _shortened(self, schedule: TreeSchedule) -> TreeSchedule:
+        from forestcoll.solver.generation.shorter_trees import with_shorter_trees
+
+        exchanges = len(schedule.members) * max(map(len, schedule.phases)) ** 2
+        if exchanges > MOST_EXCHANGES:
+            text = f"{exchanges:,} exchanges of parents are possible; at most {MOST_EXCHANGES:,} are looked at"
+            raise DoesNotApplyError(f"{self.name}: {text}; leave shorter out")
+        return with_shorter_trees(schedule)
 
     def with_gain(self, best: CollectiveOptimum, progress: Progress) -> CollectiveOptimum:
         """Return the optimum with what idle nodes gain as relays, unless peers are limited."""

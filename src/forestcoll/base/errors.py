@@ -27,6 +27,10 @@ _LIKENESS = 0.59
 """A known name is a hint only if its similarity to the unknown name, from 0 to 1, is greater than this."""
 
 
+_OF_WORD = 0.75
+"""The similarity of a name to one of its words: more than `swing` has to `ring`, less than `trees` has to `tree`."""
+
+
 class ForestcollError(Exception):
     """Base class of all errors that forestcoll raises; the text is one line.
 
@@ -89,17 +93,20 @@ class InternalError(ForestcollError):
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the one of the `known` names that is most similar to the unknown `name`, or None. Case is ignored.
 
-    Of several that are equally similar, the first is returned.
+    Of several that are equally similar, the first is returned. A name with the unknown name as one of its words is
+    similar, too.
 
     Example:
-        >>> nearest("DGX-A10", ["dgx-a100", "ring"])
-        'dgx-a100'
+        >>> nearest("DGX-A10", ["dgx-a100", "ring"]), nearest("ring", ["swing", "nccl-ring", "rccl-ring"])
+        ('dgx-a100', 'nccl-ring')
     """
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(b=name.lower()[:_MOST_SHOWN])
     near, likeness = None, _LIKENESS
     for each in islice(known, _MOST_COMPARED):
+        if likeness < _OF_WORD and name.lower() in each.lower().split("-"):
+            near, likeness = each, _OF_WORD
         matcher.set_seq1(each.lower())
         if matcher.real_quick_ratio() > likeness and matcher.quick_ratio() > likeness and matcher.ratio() > likeness:
             near, likeness = each, matcher.ratio()

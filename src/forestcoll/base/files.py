@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, TypeAlias, cast
+from urllib.parse import quote
 
 from forestcoll.base.endings import note_written
 from forestcoll.base.errors import InputError, argument, shown
@@ -392,7 +393,8 @@ def write_file_or_folder(path: Path, texts: Mapping[str, str], ending: str) -> l
 
     Args:
         path: the file; or the folder, which is made if it does not exist.
-        texts: the texts by the names of their files in a folder, without an ending.
+        texts: the texts by the names of their files in a folder, without an ending. Characters other than letters,
+            digits and `_.-~` are written as in a URL.
         ending: the ending of the files.
 
     Returns:
@@ -407,13 +409,9 @@ def write_file_or_folder(path: Path, texts: Mapping[str, str], ending: str) -> l
     if is_stream(path) or path.name.endswith(ending):
         names = ", ".join(list(texts)[:3])
         raise InputError(f"{path}: {len(texts)} files are written, for hosts that differ ({names}); name a folder")
-    files = [path / f"{_UNSAFE.sub('-', name)}{ending}" for name in texts]
+    files = [path / f"{quote(name, safe='')}{ending}" for name in texts]
     with written_together():
         make_folder(path)
         for file, text in zip(files, texts.values(), strict=True):
             write_text(file, [text])
     return files
-
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-"""What names of files do not have."""

@@ -18,7 +18,7 @@ from forestcoll.cli.options import (
     topology_argument,
 )
 from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFile
-from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.demand.collective import COMPARED, Collective
 
 _AGAINST = "--against"
 
@@ -49,7 +49,7 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 
 @click.command("compare", cls=_CompareCommand)
 @topology_argument
-@collective_option(UNROOTED, Collective.ALLGATHER)
+@collective_option(COMPARED, Collective.ALLGATHER)
 @ranks_option
 @click.option(
     "--sizes",
@@ -73,8 +73,22 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
     help="Also compare a schedule, a program (MSCCL XML, or a plan of MSCCL++) or the graphs of NCCL "
     "(NCCL_GRAPH_DUMP_FILE) from each file; TOPOLOGY stands before them.",
 )
+@click.option(
+    "--all",
+    "complete",
+    is_flag=True,
+    help="Show all rows, with a sentence for each, the data that crosses the cuts, and why algorithms do not apply, "
+    "not only the ten rows that matter most.",
+)
 @costs_option
 @nccl_option
+@click.option(
+    "--cuda-table",
+    type=FileName(),
+    metavar="FILE",
+    help="Add a row with the times that time slots on GPUs are expected to take, with the time of a slot in FILE, a "
+    "table of 'bench --cuda --write-table'.",
+)
 @path_option(
     "--html",
     OutputFile(".html", ".htm"),
@@ -92,16 +106,19 @@ def command(
     sizes: tuple[int, ...],
     baselines: str | None,
     against: tuple[Path, ...],
+    complete: bool,
     costs: Path | None,
     nccl: str | None,
+    cuda_table: Path | None,
     html: Path | None,
     as_json: bool,
 ) -> None:
     """Compare the optimum with well-known algorithms.
 
     Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
-    simulated. The tables show its algbw, its part of the proven bound, and the data that crosses the cuts that limit
-    the collective. A sentence says what limits the schedule. --html writes a report that explains the result to readers
+    simulated. The table shows its algbw and busbw, its part of the proven bound, and its algbw for each size. A
+    sentence says what limits the schedule. --all also shows the data that crosses the cuts that limit the collective.
+    --html writes a report that explains the result to readers
     who do not know forestcoll.
     """
     from forestcoll.algorithms.baseline import baselines as all_baselines
@@ -127,9 +144,10 @@ def command(
             baselines=[*(name.strip() for name in listed), *against],
             costs=known,
             nccl=nccl,
+            cuda_table=cuda_table,
             progress=progress,
         )
         if html is not None:
             write_text(html, [html_report(found, command=invocation("--html"), progress=progress)])
     err = is_standard_stream(html)
-    print_result(comparison_page(found), as_json=as_json, err=err)
+    print_result(comparison_page(found, complete=complete), as_json=as_json, err=err)

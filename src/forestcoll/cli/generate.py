@@ -17,7 +17,7 @@ from forestcoll.cli.options import (
     topology_argument,
     tree_options,
 )
-from forestcoll.cli.types import DataSize, MethodText, OutputFile, OutputFolder
+from forestcoll.cli.types import MessageSizes, MethodText, OutputFile, OutputFolder
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 @tree_options
 @click.option(
     "--size",
-    type=DataSize(),
+    type=MessageSizes(),
     metavar="SIZE",
-    help="For bfb: the data size M, such as 1MB; the latencies of links then count in addition to their bandwidths.",
+    help="The data size M, such as 128MiB: the schedule is the one with the least simulated time of all that are "
+    "known, whatever its method. For a range, such as 1MiB..1GiB, it is the one that loses least on average. "
+    "With --method bfb, the latencies of links then count in addition to their bandwidths.",
 )
 @click.option(
     "--compact",
@@ -68,8 +70,8 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     With --groups or --layout, several groups run the collective at the same time. The file is then a bundle of
     schedules, one for each group. With --demand FILE.json, the groups move the pieces of data in the file.
 
-    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own; docs/tasks.md
-    has an example.
+    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own;
+    docs/how-to/your-own-algorithm.md has an example.
     """
     import_numpy()
     from forestcoll.algorithms.generate import generated

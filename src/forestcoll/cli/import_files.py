@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from forestcoll.base.files import is_standard_stream
-from forestcoll.base.parameters import Bandwidth, NameOrInteger
+from forestcoll.base.parameters import Bandwidth, NameOrInteger, Text
 from forestcoll.cli.options import Command, HelpLaterOption, json_option, network_output_option
 from forestcoll.cli.types import ChoiceOrDigits, FileName, OneOf, SpecText, Speed
 from forestcoll.topology.importers.options import OPTIONS
@@ -38,10 +38,19 @@ def _importer_options(command: Command) -> Command:
             how: dict[str, Any] = {"type": Speed(), "metavar": "GBPS"}
         elif isinstance(each.kind, NameOrInteger):
             how = {"type": ChoiceOrDigits(each.kind), "default": each.default, "show_default": True}
+        elif isinstance(each.kind, Text) and each.default is None:
+            how = {"metavar": "NAME"}
+        elif isinstance(each.kind, Text):
+            how = {"callback": _joined, "metavar": "near|all|NAME,…", "default": each.default, "show_default": True}
         else:
             how = {"type": OneOf(cast("Choice", each.kind).names), "default": each.default, "show_default": True}
         command = click.option(f"--{each.name.replace('_', '-')}", help=each.meaning, **how)(command)
     return command
+
+
+def _joined(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Return names between commas as the text of an importer has them, which has no commas."""
+    return value.replace(",", "+")
 
 
 @click.command("import")

@@ -392,22 +392,28 @@ def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[
         click.UsageError: a file is given with options for a network.
     """
     from forestcoll.algorithms.generate import generate
-    from forestcoll.base.files import is_standard_stream, path_of
-    from forestcoll.schedule.files import holds_schedule
+    from forestcoll.base.files import path_of
     from forestcoll.verification import certified, verify
     from forestcoll.verification.reading import read_verified
 
     source, collective, method = (options.pop(name) for name in ("source", "collective", "method"))
     changes = {name: options.pop(name) for name in ("without", "degrade")}
-    path = path_of(source)
-    is_file = is_standard_stream(path) or path.is_file()
-    if is_file and holds_schedule(path):
+    if names_schedule(source):
         refuse_for_file({"collective": collective, "method": method, **changes})
-        return read_verified(path, progress=progress)
+        return read_verified(path_of(source), progress=progress)
     progress.begin("reading the topology")
     schedule = generate(named_network(source, **changes), collective or "allgather", method, progress=progress)
     progress.begin("verifying")
     return schedule, certified(verify(schedule))
+
+
+def names_schedule(source: str) -> bool:
+    """Return whether an argument is the file of a schedule, not TOPOLOGY."""
+    from forestcoll.base.files import is_standard_stream, path_of
+    from forestcoll.schedule.files import holds_schedule
+
+    path = path_of(source)
+    return (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
 
 
 def refuse_for_file(options: Mapping[str, Any], what: str = "a schedule") -> None:

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.algorithms.baseline import Baseline, baselines_named
-from forestcoll.algorithms.method import DoesNotApplyError, Problem
+from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.comparison.value import Comparison
 from forestcoll.demand.demand import NodeDemand
-from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology, recipe_of
 from forestcoll.verification import certified, verify
@@ -86,10 +85,11 @@ def _counts(
             if nodes > MOST_NODES:
                 return
             progress.begin(f"comparing {boxes} box{'es' * (boxes > 1)}")
-            best = solve(build_topology(spec), NodeDemand(found.demand.collective), progress=progress)
+            problem = Problem(build_topology(spec), NodeDemand(found.demand.collective), progress=progress)
+            best = method_of(None, problem.collective, {}).optimum(problem)
         except (InputError, NoSolutionError):
             continue  # the builder or the collective does not allow this number of boxes
-        algbw = _algbw(Problem(best.topology, best.demand), baselines)
+        algbw = _algbw(problem, baselines)
         yield BoxCount(boxes, nodes, best.bound.algbw, algbw)
 
 

@@ -7,34 +7,40 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from forestcoll.algorithms.baseline import AS_CHOSEN, BEST_SETTING, OWN, BaselineResult, Family, baselines_named
+from forestcoll.algorithms.best_schedule import BestSchedule
+from forestcoll.algorithms.by_size import NEARLY, BySize
+from forestcoll.algorithms.few_trees import few_trees
 from forestcoll.algorithms.generate import problem_of
-from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.base.errors import InputError, listed, require_kind
-from forestcoll.base.files import PathLike
+from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
+from forestcoll.base.errors import InputError, InternalError, listed, require_kind
+from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import ComparedFile, candidates, given_schedule
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.reasons import TIE, reason_for
+from forestcoll.comparison.slots import SLOTS, measured_costs
 from forestcoll.comparison.value import Comparison, Row, Skipped
-from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.demand.collective import COMPARED, Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.texts import DemandLike
 from forestcoll.nccl.algorithms import BASELINES
 from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.table import Choice, Table
 from forestcoll.nccl.settings import LARGE, Setting, own_schedule, proof_of, settings
+from forestcoll.runtime.cuda_table import CudaTable, read_cuda_table
+from forestcoll.schedule.flows.shape import FlowShape
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs, Point
-from forestcoll.simulation.simulate import simulate
+from forestcoll.simulation.simulate import Model, simulate
 from forestcoll.simulation.sizes import SizesLike, sizes_of
-from forestcoll.solver.generation.forest import schedule_for
-from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import certified, verify
 
@@ -49,7 +55,7 @@ SIZES = (2**20, 2**24, 2**27, LARGE)
 """The sizes of M in bytes for which times are simulated by default."""
 
 
-def compare(  # noqa: PLR0913 (five, and progress)
+def compare(  # noqa: PLR0913 (five, a table, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
@@ -57,15 +63,17 @@ def compare(  # noqa: PLR0913 (five, and progress)
     baselines: BaselineLike | Iterable[BaselineLike] | None = None,
     costs: Costs | None = None,
     nccl: PathLike | None = None,
+    cuda_table: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
 
-    Every schedule is verified first, and every program is run on symbolic data.
+    Every schedule is verified first, and every program is run on symbolic data. The row `forestcoll` has the optimum
+    for large data and, for each size, the best schedule for it (`algorithms.by_size`).
 
     Args:
         topology: as for `optimum`.
-        demand: an allgather, a reduce-scatter or an allreduce, of all or some compute nodes.
+        demand: an allgather, a reduce-scatter, an allreduce or an all-to-all, of all or some compute nodes.
         sizes: the sizes of M for which times are simulated, as for `simulate`; none are if the size in bytes of the
             network's bandwidth unit is not known.
         baselines: what the optimum is compared with: names of algorithms; and paths, or texts with a dot or a slash,
@@ -75,6 +83,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.
+        cuda_table: a table of `forestcoll bench --cuda --write-table`, for the row `slots (expected)`: the times that a
+            model has for time slots on GPUs, with the time of a slot that was measured. None for no such row.
         progress: receives the stages of the work.
 
     Returns:
@@ -92,14 +102,15 @@ def compare(  # noqa: PLR0913 (five, and progress)
     """
     require_kind(costs, Costs | None, "costs", "Costs or None")
     require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
+    require_kind(cuda_table, str | os.PathLike | None, "cuda_table", "the name of a file")
     names, others = _named(baselines)
     chosen = baselines_named(None if names is None else [name for name in names if name not in NCCL_ROWS])
     problem = problem_of(topology, demand, progress)
     _check(problem)
-    best = solve(problem.topology, problem.demand, progress=progress)
+    own, bound = _own(problem)
     skipped: list[Skipped] = []
-    rows = _Rows(problem, best.bound, sizes_of(sizes), costs or Costs())
-    rows.add(OWN, schedule_for(best, progress=progress))
+    rows = _Rows(problem, bound, sizes_of(sizes), costs or Costs())
+    rows.add(OWN, own)
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
         try:
@@ -107,12 +118,20 @@ def compare(  # noqa: PLR0913 (five, and progress)
             rows.add(baseline.name, made.schedule, made.algbw, made.note)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
+    progress.begin("finding the best schedule for each size")
+    rows.choose_by_size()
     for name in (each for each in NCCL_ROWS if names is None or each in names):
         progress.begin(f"comparing with {name}")
         try:
-            (rows.add_chosen if name == AS_CHOSEN else rows.add_best)(nccl_table(problem, nccl))
+            (rows.add_chosen if name == AS_CHOSEN else rows.add_best_setting)(nccl_table(problem, nccl))
         except DoesNotApplyError as error:
             skipped.append(Skipped(name, str(error)))
+    if cuda_table is not None:
+        progress.begin("comparing with slots")
+        try:
+            rows.add_slots(read_cuda_table(as_path(cuda_table), problem.topology))
+        except DoesNotApplyError as error:
+            skipped.append(Skipped(SLOTS, str(error)))
     count = 0
     for other in others:
         if isinstance(other, Schedule):
@@ -124,6 +143,14 @@ def compare(  # noqa: PLR0913 (five, and progress)
         for each in found:
             rows.add_candidate(each)
     return rows.comparison(skipped)
+
+
+def _own(problem: Problem) -> tuple[Schedule, Bound]:
+    """Return the schedule that reaches the optimum, and the bound."""
+    made = method_of(None, problem.collective, {}).generated(problem)
+    if made.optimum is None:
+        raise InternalError("trees and flows have an optimum")
+    return made.schedule, made.optimum.bound
 
 
 def _named(
@@ -145,11 +172,13 @@ def _named(
 
 
 def _check(problem: Problem) -> None:
-    if problem.collective not in UNROOTED:
+    if problem.collective not in COMPARED:
         named = problem.collective.with_article
-        raise InputError(f"compare has no algorithms for {named}; use an allgather, a reduce-scatter or an allreduce")
+        raise InputError(f"compare has no algorithms for {named}; use one of {', '.join(COMPARED)}")
     if problem.demand.shards is not None:
         raise InputError("compare needs equal shards; leave shards out")
+    if problem.demand.matrix is not None:
+        raise InputError("compare needs an all-to-all of equal parts; leave the demand matrix out")
 
 
 def _height(schedule: Schedule) -> int:
@@ -157,7 +186,9 @@ def _height(schedule: Schedule) -> int:
     shape = shape_of(schedule)
     if isinstance(shape, TreeShape):
         return shape.phases * shape.greatest_height
-    return shape.steps if isinstance(shape, StepShape) else shape.hops
+    if isinstance(shape, StepShape):
+        return shape.steps
+    return shape.greatest_height if isinstance(shape, FlowShape) else shape.hops
 
 
 @dataclass(frozen=True)
@@ -200,6 +231,43 @@ class _Rows:
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
 
+    def choose_by_size(self) -> None:
+        """Let the first row have the best schedule for each size: also that of an algorithm that searches for long."""
+        if not self._sizes:
+            return
+        by_size = BySize(self._problem, self._costs)
+        best = tuple(self._best(by_size.at(size), place) for place, size in enumerate(self._sizes))
+        for schedule in {each.method: each.schedule for each in best}.values():
+            certified(verify(schedule))
+        self._rows[0] = replace(self._rows[0], times=tuple(each.point for each in best), best=best)
+
+    def _best(self, best: BestSchedule, place: int) -> BestSchedule:
+        """Return the best schedule, or the one of a row that is clearly faster for the size at a place."""
+        for row in self._rows[1:]:
+            point = row.times[place]
+            if row.schedule is not None and point.seconds * NEARLY < best.point.seconds:
+                best = replace(best, method=row.name, schedule=row.schedule, point=point)
+        return best
+
+    def add_slots(self, table: CudaTable) -> None:
+        """Add the row of time slots on GPUs, with the time of a slot in a table.
+
+        Raises:
+            DoesNotApplyError: the collective has no trees, only some ranks take part, or the table has no slots of it.
+        """
+        problem = self._problem
+        if problem.collective.is_personalised:
+            raise DoesNotApplyError(f"slots are of trees, and {problem.collective.with_article} has none")
+        if len(problem.demand.members(problem.topology)) < len(problem.topology.compute):
+            raise DoesNotApplyError("slots are of all compute nodes")
+        schedule = few_trees(problem.topology.without_abilities(), Demand(problem.collective))
+        if not isinstance(schedule, TreeSchedule):
+            raise InternalError(f"few trees are a {schedule.kind} schedule")
+        costs = measured_costs(table, problem.collective, schedule)
+        self.add(SLOTS, schedule, note=f"a model: a slot takes {costs.alpha_us:.3g} us, as in the table of the machine")
+        points = simulate(schedule, self._sizes, costs, Model.SLOTS)
+        self._rows[-1] = replace(self._rows[-1], times=points)
+
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
         choices = [self._choice(table, size) for size in self._sizes or (LARGE,)]
@@ -207,7 +275,7 @@ class _Rows:
         _, largest = max(zip(choices, rows, strict=True), key=lambda each: each[0].size)
         self._add_choices(replace(largest, name=AS_CHOSEN, table=table.source), choices, rows)
 
-    def add_best(self, table: Table) -> None:
+    def add_best_setting(self, table: Table) -> None:
         """Add the row of NCCL's best setting for each size; its algbw is the greatest for large data."""
         tried = [(each, self._row_of_setting(each, table)) for each in settings(self._problem, table)]
         if not tried:

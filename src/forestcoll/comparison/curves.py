@@ -12,7 +12,7 @@ from forestcoll.simulation.simulate import simulate
 
 
 def curve_of(row: Row, sizes: Sequence[int], costs: Costs | None = None) -> tuple[Point, ...]:
-    """Return the simulated time of a row for each size.
+    """Return the simulated time of a row for each size; of forestcoll's row, that of the best of its schedules.
 
     Args:
         row: a row of a comparison with times.
@@ -24,6 +24,10 @@ def curve_of(row: Row, sizes: Sequence[int], costs: Costs | None = None) -> tupl
     """
     if row.schedule is None:  # a program, whose simulation takes long
         return tuple(point for point in row.times if point.size in sizes)
+    if row.best:
+        schedules = {each.method: each.schedule for each in row.best} | {"": row.schedule}
+        curves = [simulate(each, sizes, costs) for each in schedules.values()]
+        return tuple(min(points, key=lambda point: point.seconds) for points in zip(*curves, strict=True))
     factor = scale_of(row)
     points = simulate(row.schedule, [round(size * factor) for size in sizes], costs)
     return tuple(

@@ -98,6 +98,9 @@ def _needed(topology: Topology, boxes: Boxes, demand: NodeDemand) -> list[Fracti
         are_equal = len({len(box) for box in boxes.members}) == 1
         is_able = any(switch not in boxes.of for switch in topology.able_switches)
         return [Fraction(2 * (count - 1), count)] * count if are_equal and not is_able else []
+    if demand.collective is Collective.ALL_TO_ALL:
+        members = len(demand.members(topology))
+        return [Fraction(len(box) * (members - len(box)), members) for box in boxes.members]
     parts = dict(zip(demand.members(topology), demand.parts(topology), strict=True))
     return [1 - sum((parts[node] for node in box), Fraction(0)) for box in boxes.members]
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.algorithms.best_schedule import BestSchedule
 from forestcoll.base.display import Displayed
 from forestcoll.comparison.cuts import CutTraffic
 from forestcoll.demand.demand import NodeDemand
@@ -19,7 +20,7 @@ class Row:
 
     Attributes:
         name: the algorithm, or the file.
-        family: `trees` or `steps`; `program` for a program from a file.
+        family: `trees`, `steps` or `flows`; `program` for a program from a file.
         schedule: the schedule; None for a program, and for a row that is not valid.
         algbw: what the schedule achieves for large data, in the topology's unit, as `verify` computed it.
         share: `algbw` as a part of the bound.
@@ -32,6 +33,7 @@ class Row:
         choices: in the rows of what NCCL chooses and of its best setting, the choice for each size; else empty.
         settings: in the row of the best setting, what the user sets for each size; else empty.
         table: in these rows, where NCCL's table comes from; else empty.
+        best: in the row `forestcoll`, the best schedule for each size, to which `times` belong; else empty.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Row:
     choices: tuple[Choice, ...] = ()
     settings: tuple[str, ...] = ()
     table: str = ""
+    best: tuple[BestSchedule, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,11 @@ class Comparison(Displayed):
         """The algbw of the bound, in the topology's unit."""
         return self.bound.algbw
 
+    @property
+    def busbw_factor(self) -> Fraction:
+        """Busbw / algbw, as nccl-tests defines both."""
+        return self.demand.collective.busbw_factor(len(self.demand.members(self.topology)))
+
     def row(self, name: str) -> Row:
         """Return the row of an algorithm or file.
 
@@ -127,6 +135,7 @@ class Comparison(Displayed):
                 "name": row.name,
                 "family": row.family,
                 "algbw": float(row.algbw),
+                "busbw": float(row.algbw * self.busbw_factor),
                 "share": float(row.share),
                 "valid": row.valid,
                 "height": row.height,

@@ -76,6 +76,17 @@ class Collective(StrEnum):
         """The name with its article: `an allgather`, `a broadcast`."""
         return f"{'an' if self.value.startswith('a') else 'a'} {self.value}"
 
+    def busbw_factor(self, nodes: int) -> Fraction:
+        """Return busbw / algbw, as nccl-tests defines both, for `nodes` compute nodes that take part.
+
+        Example:
+            >>> [str(each.busbw_factor(8)) for each in (Collective.ALLREDUCE, Collective.GATHER, Collective.BROADCAST)]
+            ['7/4', '7/8', '1']
+        """
+        if self in {Collective.BROADCAST, Collective.REDUCE}:
+            return Fraction(1)
+        return Fraction(nodes - 1, nodes) * (2 if self is Collective.ALLREDUCE else 1)
+
     @property
     def dual(self) -> "Collective":
         """The collective that results when all data flows backwards; an allreduce is its own dual."""
@@ -98,6 +109,9 @@ SCHEDULED = tuple(each for each in Collective if not each.is_personalised)
 
 UNROOTED = tuple(each for each in SCHEDULED if not each.has_root)
 """The collectives of `SCHEDULED` without a root: allgather, reduce-scatter and allreduce."""
+
+COMPARED = (*UNROOTED, Collective.ALL_TO_ALL)
+"""All collectives without a root: those that `compare` has algorithms for."""
 
 PERSONALISED = tuple(each for each in Collective if each.is_personalised)
 """The collectives whose pairs of nodes exchange data of their own: their schedules are flows."""

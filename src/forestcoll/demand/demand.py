@@ -238,6 +238,12 @@ class NodeDemand:
         of_weight = {weight: Fraction(weight, whole) for weight in set(weights)}
         return tuple(map(of_weight.__getitem__, weights))
 
+    def busbw_factor(self, topology: Topology) -> Fraction | None:
+        """Return busbw / algbw; None for parts of different sizes, of which nccl-tests has no busbw."""
+        if self.shards is not None or self.matrix is not None or self.sources is not None:
+            return None
+        return self.collective.busbw_factor(len(self.members(topology)))
+
     def weights(self, topology: Topology) -> tuple[int, ...]:
         """Return the weight of each compute node that takes part: its shard in units of 1/D; D is their sum."""
         members = self.members(topology)

@@ -117,12 +117,10 @@ def read_matrix(path: PathLike, topology: Topology, ranks: tuple[int, ...] | Non
         ranks: the numbers of the nodes that take part; all compute nodes if None.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from forestcoll import load_topology
-        >>> path = Path(tempfile.mkdtemp()) / "demand.csv"
-        >>> _ = path.write_text("0, 1/2\n1/4, 0\n")
-        >>> str(read_matrix(path, load_topology("ring:nodes=2"))[1][0])
+        >>> _ = Path("demand.csv").write_text("0, 1/2\n1/4, 0\n")
+        >>> str(read_matrix("demand.csv", load_topology("ring:nodes=2"))[1][0])
         '1/4'
 
     Raises:

@@ -25,7 +25,6 @@ from forestcoll.nccl.settings import Library, library_of
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.bounds.rings import RingBound, ring_bound
-from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.problem import OptimumProblem
@@ -318,7 +317,7 @@ class _Comparer:
     def judged(self, collective: Collective, busbw: Fraction) -> TestComparison:
         """Return the busbw of a collective next to its bound."""
         root = self._members[0] if collective.has_root else None
-        figure = busbw / busbw_factor(collective, len(self._members))
+        figure = busbw / collective.busbw_factor(len(self._members))
         return self._judged(self._log.tests[0], NodeDemand(collective, root, None, self._ranks), figure)
 
     def _judged(self, test: LogTest, demand: NodeDemand, figure: Fraction | None = None) -> TestComparison:
@@ -355,7 +354,7 @@ class _Comparer:
         """Yield what the limits say besides: no algorithm of NCCL is so fast, or NVLS, which did not run, is faster."""
         if limits[0].usual.algorithm == ANY and len(limits) > 1:
             yield "no rings reach this, so another library ran, or the network is not the one that was measured"
-        factor = busbw_factor(Collective.ALLREDUCE, len(self._members)) * self._gbps
+        factor = Collective.ALLREDUCE.busbw_factor(len(self._members)) * self._gbps
         for limit in limits[1:]:
             usual = limit.usual
             if usual.algorithm == NVLS and usual.source and measured < usual.least_normal * limit.algbw:
@@ -423,7 +422,7 @@ class _Comparer:
         if test.best is None:
             return found
         result, count = test.best[1], len(self._members)
-        factor = busbw_factor(collective, count)
+        factor = collective.busbw_factor(count)
         if result.busbw and abs(result.busbw - result.algbw * factor) > result.algbw / 50 + Fraction(1, 100):
             ratio = f"{float(result.busbw / result.algbw):.3f}"
             found.append(f"busbw is {ratio} times algbw, not {float(factor):.3f} as for {count} ranks")

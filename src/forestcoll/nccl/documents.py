@@ -36,7 +36,6 @@ from forestcoll.nccl.results import (
     program_of,
 )
 from forestcoll.nccl.tables import Draft, TableReader
-from forestcoll.solver.bounds.values import busbw_factor
 
 _PARTS = {Collective.ALLGATHER, Collective.REDUCE_SCATTER}
 """The collectives for which Inspector counts the part of one rank."""
@@ -234,7 +233,7 @@ def _call(entry: Any) -> tuple[tuple[str, int, str], tuple[int, Fraction]]:
 def _median_row(size: int, times: Sequence[tuple[int, Fraction]], collective: Collective | None, ranks: int) -> LogRow:
     time = median(each for _, each in times)
     algbw = Fraction(size) / time / 1000
-    factor = Fraction(1) if collective is None else busbw_factor(collective, ranks)
+    factor = Fraction(1) if collective is None else collective.busbw_factor(ranks)
     return LogRow(times[0][0], size, -1, "none", Measured(time, algbw, algbw * factor, None), None)
 
 

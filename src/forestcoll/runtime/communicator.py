@@ -37,7 +37,7 @@ class Communicator(Exchanges):
         schedules: what the group can run, one schedule for each collective and root, all on one topology. They are
             verified first. A group of one rank needs none.
         tuning: tables that select a schedule by size, one for each collective: folders that `forestcoll tune` wrote,
-            or manifests. They go before `schedules`, which may be empty.
+            manifests, or values of `TuningTable`. They go before `schedules`, which may be empty.
         rank: of the caller, from 0; rank i runs compute node i of the topology.
         store: `host:port`, where rank 0 serves a store of its own; or a store. A group of one rank needs none.
         size: how many ranks there are; None for one for each compute node.

@@ -6,6 +6,7 @@
 import json
 import math
 import os
+import socket
 from collections.abc import Mapping
 
 from forestcoll.base.errors import InputError, shown
@@ -47,9 +48,16 @@ def interface_here(environment: Mapping[str, str] | None = None) -> str | None:
     return _environment(environment).get(INTERFACE) or None
 
 
-def host_here(environment: Mapping[str, str] | None = None) -> str | None:
-    """Return the name in `FORESTCOLL_HOST`, or None if that is not set."""
-    return _environment(environment).get(HOST) or None
+def host_here(environment: Mapping[str, str] | None = None) -> str:
+    """Return the name of this host: that in `FORESTCOLL_HOST`, or the host name of the system.
+
+    A process whose system has no name is a host of its own.
+
+    Example:
+        >>> host_here({"FORESTCOLL_HOST": "node7"})
+        'node7'
+    """
+    return _environment(environment).get(HOST) or socket.gethostname() or f"process {os.getpid()}"
 
 
 def links_here(environment: Mapping[str, str] | None = None) -> dict[NodeId, str]:

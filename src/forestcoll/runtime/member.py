@@ -28,7 +28,7 @@ from forestcoll.runtime.environment import check_secret, interface_here, links_h
 from forestcoll.runtime.group_plans import common_topology, digest_of, plans_by_size, plans_of, plans_of_one
 from forestcoll.runtime.messages import Deadline
 from forestcoll.runtime.store import Store, StoreError, TcpStore
-from forestcoll.runtime.tuning import read_tables
+from forestcoll.runtime.tuning import TableLike, read_tables
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId
 
@@ -47,7 +47,7 @@ class Member:
         schedules: Sequence[Schedule],
         *,
         rank: int,
-        tuning: Sequence[PathLike] = (),
+        tuning: Sequence[TableLike] = (),
         store: Store | str | None = None,
         size: int | None = None,
         name: str = "default",

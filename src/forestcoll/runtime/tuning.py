@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.file_kinds import TUNING, check_kind
@@ -81,19 +82,22 @@ def read_table(path: str | os.PathLike[str], topology: Topology | None = None) -
     return TuningTable(collective, tuple(ranges))
 
 
-def read_tables(
-    paths: Sequence[str | os.PathLike[str]], topology: Topology | None = None
-) -> dict[Collective, TuningTable]:
-    """Return the tables of several manifests, by collective.
+TableLike: TypeAlias = TuningTable | str | os.PathLike[str]
+"""A table, its manifest, or a folder that holds one."""
+
+
+def read_tables(given: Sequence[TableLike], topology: Topology | None = None) -> dict[Collective, TuningTable]:
+    """Return several tables, by collective; those of manifests are read.
 
     Raises:
         InputError: as `read_table`, or two are for one collective.
     """
     tables: dict[Collective, TuningTable] = {}
-    for path in paths:
-        table = read_table(path, topology)
+    for each in given:
+        table = each if isinstance(each, TuningTable) else read_table(each, topology)
         if table.collective in tables:
-            raise InputError(f"{path}: there are two tables for {table.collective.value}; give one")
+            where = "tuning" if isinstance(each, TuningTable) else each
+            raise InputError(f"{where}: there are two tables for {table.collective.value}; give one")
         tables[table.collective] = table
     return tables
 

@@ -78,13 +78,10 @@ def read_schedule(path: PathLike) -> Schedule:
         InputError: the file cannot be read or breaks its format; the message names the file, the place and the value.
 
     Example:
-        >>> import tempfile
-        >>> from pathlib import Path
         >>> from forestcoll import generate
         >>> from forestcoll.topology import build_topology
-        >>> path = Path(tempfile.mkdtemp()) / "ring.json.gz"
-        >>> write_schedule(generate(build_topology("ring:nodes=4")), path)
-        >>> read_schedule(path)
+        >>> write_schedule(generate(build_topology("ring:nodes=4")), "ring.json.gz")
+        >>> read_schedule("ring.json.gz")
         <TreeSchedule: allgather on 'ring:nodes=4', 4 compute nodes, 8 trees>
     """
     path = as_path(path)
@@ -191,12 +188,10 @@ def write_schedule(schedule: Schedule, path: PathLike) -> None:
         InputError: the file cannot be written, or is larger than what is read again (2 GiB).
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from forestcoll import generate
-        >>> path = Path(tempfile.mkdtemp()) / "ring.json"
-        >>> write_schedule(generate("ring:nodes=4"), path)
-        >>> path.read_text()[:34]
+        >>> write_schedule(generate("ring:nodes=4"), "ring.json")
+        >>> Path("ring.json").read_text()[:34]
         '{"format": "forestcoll.schedule/1"'
     """
     require_kind(schedule, Schedule, "schedule", "a schedule")

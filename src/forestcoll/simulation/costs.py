@@ -22,7 +22,6 @@ from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.base.file_kinds import COSTS, check_kind
 from forestcoll.base.files import PathLike, as_path, read_document
 from forestcoll.base.units import bytes_per_microsecond
-from forestcoll.demand.collective import Collective
 from forestcoll.schedule.schedule import Schedule
 
 FORMAT = "forestcoll.costs/1"
@@ -152,11 +151,9 @@ def read_costs(path: PathLike) -> Costs:
         InputError: the file cannot be read, does not have the format of costs, or a value is not valid.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
-        >>> path = Path(tempfile.mkdtemp()) / "costs.json"
-        >>> _ = path.write_text('{"format": "forestcoll.costs/1", "alpha_us": 12, "efficiency": 0.8}')
-        >>> costs = read_costs(path)
+        >>> _ = Path("costs.json").write_text('{"format": "forestcoll.costs/1", "alpha_us": 12, "efficiency": 0.8}')
+        >>> costs = read_costs("costs.json")
         >>> costs.alpha_us, costs.overhead_us, costs.efficiency
         (12, 1.0, 0.8)
     """
@@ -217,13 +214,6 @@ class Point:
     chunk_bytes: float
 
 
-def bus_factor(collective: Collective, nodes: int) -> float:
-    """Return busbw / algbw, as nccl-tests defines them."""
-    if collective in {Collective.BROADCAST, Collective.REDUCE}:
-        return 1.0
-    return (2 if collective is Collective.ALLREDUCE else 1) * (nodes - 1) / nodes
-
-
 def point_at(schedule: Schedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
     """Return the point for a simulated time of `schedule`.
 
@@ -239,5 +229,5 @@ def point_at(schedule: Schedule, *, size: int, seconds: float, pieces: int, part
     """
     topology = schedule.topology
     algbw = size / seconds / float(bytes_per_microsecond(topology.bandwidth_unit) * 10**6)
-    busbw = algbw * bus_factor(schedule.collective, len(schedule.members))
+    busbw = algbw * float(schedule.collective.busbw_factor(len(schedule.members)))
     return Point(size, seconds, algbw, busbw, pieces, size * part / pieces)

@@ -43,12 +43,9 @@ def read_topology(path: PathLike, *, connected: bool = True) -> Topology:
             edge, and the value.
 
     Example:
-        >>> import tempfile
-        >>> from pathlib import Path
         >>> from forestcoll.topology import build_topology
-        >>> path = Path(tempfile.mkdtemp()) / "ring.json.gz"
-        >>> write_topology(build_topology("ring:nodes=3"), path)
-        >>> read_topology(path)
+        >>> write_topology(build_topology("ring:nodes=3"), "ring.json.gz")
+        >>> read_topology("ring.json.gz")
         Topology('ring:nodes=3', 3 compute nodes, 0 switches, 6 links, GB/s)
     """
     path = as_path(path)
@@ -68,12 +65,10 @@ def write_topology(topology: Topology, path: PathLike) -> None:
         InputError: the file cannot be written, or JSON cannot represent an attribute.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from forestcoll.topology import build_topology
-        >>> path = Path(tempfile.mkdtemp()) / "ring.json"
-        >>> write_topology(build_topology("ring:nodes=3"), path)
-        >>> print(path.read_text()[:19])
+        >>> write_topology(build_topology("ring:nodes=3"), "ring.json")
+        >>> print(Path("ring.json").read_text()[:19])
         {
          "directed": true
     """

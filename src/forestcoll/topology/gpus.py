@@ -6,19 +6,22 @@ A GPU is recognised by its name in the name of the network, as builders write it
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from forestcoll.topology.clusters.superpod_b300 import B300
 from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.machines.dgx_a100 import A100
 from forestcoll.topology.machines.dgx_b200 import B200
+from forestcoll.topology.machines.dgx_b300 import B300
 from forestcoll.topology.machines.dgx_h100 import H100
 from forestcoll.topology.machines.dgx_h200 import H200
 from forestcoll.topology.machines.gb200_nvl72 import GB200
+from forestcoll.topology.machines.gb300_nvl72 import GB300
+from forestcoll.topology.machines.hgx_h20 import H20
 from forestcoll.topology.machines.mi250 import MI250
 from forestcoll.topology.machines.mi300x import MI300X
+from forestcoll.topology.machines.mi325x import MI325X
 from forestcoll.topology.machines.mi355x import MI355X
 from forestcoll.topology.model import Topology
 
-_LIST = (GB200, B300, B200, H200, H100, A100, MI355X, MI300X, MI250)
+_LIST = (GB300, GB200, B300, B200, H200, H100, H20, A100, MI355X, MI325X, MI300X, MI250)
 
 GPUS = MappingProxyType({each.name: each for each in _LIST})
 """All GPUs by name; a name that contains another one comes first."""
@@ -52,7 +55,7 @@ def table() -> str:
     """Return all GPUs as a table in Markdown, as docs/runtimes.md has it.
 
     Example:
-        >>> print(table().splitlines()[5])
+        >>> print(table().splitlines()[6])
         | h200 | 132 | 64 | 20.6 | 38.7 | 0.6 us | 3.4 us | 14 us | 0.85 |
     """
     return "".join(f"| {' | '.join(row)} |\n" for row in (_COLUMNS, ("---",) * len(_COLUMNS), *map(_row, _LIST)))

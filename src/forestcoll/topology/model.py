@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from math import lcm
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, argument, nearest, shown
@@ -22,6 +22,7 @@ from forestcoll.topology.changes import changed_network
 
 if TYPE_CHECKING:
     import networkx as nx
+    import numpy.typing as npt
 
 NodeId: TypeAlias = int | str
 
@@ -442,7 +443,25 @@ class Topology(Displayed):
 
 
 if TYPE_CHECKING:
-    TopologyLike: TypeAlias = Topology | str | os.PathLike[str] | nx.Graph
-    """A value that `load_topology` takes: a topology, a builder's spec, a file's name or path, or a networkx graph."""
+
+    class _IgraphGraph(Protocol):
+        @property
+        def vs(self) -> Any: ...
+        @property
+        def es(self) -> Any: ...
+
+    class _RustworkxGraph(Protocol):
+        def node_indices(self) -> Any: ...
+        def edge_index_map(self) -> Any: ...
+
+    class _PandasTable(Protocol):
+        @property
+        def columns(self) -> Any: ...
+        def to_numpy(self) -> Any: ...
+
+    TopologyLike: TypeAlias = (
+        Topology | str | os.PathLike[str] | nx.Graph | _IgraphGraph | _RustworkxGraph | _PandasTable | npt.NDArray[Any]
+    )
+    """A value that `load_topology` takes: a topology, a builder's spec, a file's name or path, or a graph."""
 else:
     TopologyLike = Topology | str | os.PathLike

@@ -16,23 +16,25 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-OTHER_BANDWIDTHS = ("capacity", "weight")
-"""What other programs call the bandwidth of an edge; the first that all edges have is read by `load_topology`."""
+def node_name(node: object) -> object:
+    """Return the id of a node of a graph: a tuple, as the nodes of lattices are, becomes a text of its parts.
 
-
-def bandwidth_name(graph: "nx.Graph") -> str:
-    """Return the edge attribute that is the bandwidth of an unmarked graph: `bandwidth`, if an edge has it."""
-    edges = [data for _, _, data in graph.edges(data=True)]
-    if "format" in graph.graph or any("bandwidth" in data for data in edges):
-        return "bandwidth"
-    return next((name for name in OTHER_BANDWIDTHS if edges and all(name in data for data in edges)), "bandwidth")
+    Example:
+        >>> node_name((0, 1)), node_name("gpu0")
+        ('0.1', 'gpu0')
+    """
+    if isinstance(node, tuple):
+        parts = [node_name(part) for part in node]
+        return ".".join(map(str, parts)) if all(isinstance(part, str | int) for part in parts) else node
+    return node.item() if hasattr(node, "item") else node  # a number of NumPy
 
 
 def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str = "bandwidth") -> Topology:
     """Return the topology that a networkx graph describes.
 
     Nodes and edges have the attributes of the file format. The edges of a directed graph are one-way, those of an
-    undirected graph are full duplex. The bandwidths of parallel edges are added.
+    undirected graph are full duplex. The bandwidths of parallel edges are added. A node that is a tuple, such as (0, 1)
+    of a lattice, gets the id "0.1".
 
     Args:
         graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`, each of whose edges has a `bandwidth`.
@@ -58,13 +60,10 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str =
     document = {
         "directed": graph.is_directed(),
         "graph": attributes,
-        "nodes": [{**data, "id": node} for node, data in graph.nodes(data=True)],
+        "nodes": [{**data, "id": node_name(node)} for node, data in graph.nodes(data=True)],
         "edges": [_edge(one, other, data, bandwidth) for one, other, data in graph.edges(data=True)],
     }
     where = str(attributes.get("name") or "graph")
-    if (grid := next((node for node in graph.nodes if isinstance(node, tuple)), None)) is not None:
-        how = "use networkx.relabel_nodes(graph, str)"
-        raise InputError(f"{where}: node id {shown(grid)} must be a string or an integer; {how}")
     return topology_from_document(
         document, where=where, name="graph", connected=connected, marked="format" in graph.graph
     )
@@ -72,7 +71,7 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str =
 
 def _edge(one: object, other: object, data: dict[str, object], bandwidth: str) -> dict[str, object]:
     named = {"bandwidth": data[bandwidth]} if bandwidth in data else {}
-    return {**data, **named, "source": one, "target": other}
+    return {**data, **named, "source": node_name(one), "target": node_name(other)}
 
 
 def to_networkx(topology: Topology) -> "nx.DiGraph":

@@ -15,7 +15,6 @@ builders, and for an unknown name. Modules whose names begin with an underscore 
 """
 
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,10 +29,9 @@ from forestcoll.base.registry import Registry, Spec
 from forestcoll.base.resources import ResourceEstimate, announce
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology, TopologyLike
-from forestcoll.topology.networkx_graph import bandwidth_name, from_networkx
 
 if TYPE_CHECKING:
-    import networkx as nx
+    from forestcoll.topology.graph_objects import BandwidthLike
 
 MAX_LINKS = 2**22
 """The most one-way links that a builder makes."""
@@ -152,8 +150,8 @@ def _spec(spec: Spec) -> BuilderSpec:
     )
 
 
-def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology:
-    """Return a topology, given as a spec string, a file, a networkx graph or a `Topology`.
+def load_topology(topology: TopologyLike, *, connected: bool = True, bandwidth: "BandwidthLike" = None) -> Topology:
+    """Return a topology, given as a spec string, a file, a graph or a matrix of another library, or a `Topology`.
 
     A string is the argument TOPOLOGY of the command line: the name of a file, or the spec string of a builder. It is
     the name of a file if that file exists (or a folder of that name, and no such builder), if it ends in `.json` or
@@ -162,10 +160,13 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
     A file is one of this project's format, or of any format that `importers` recognises by its content.
 
     Args:
-        topology: a string, a path (always a file), a networkx graph of any kind, or a `Topology`, which is returned
-            unchanged. The bandwidth of an edge of a graph is its `bandwidth` or, if no edge has it, its `capacity`
-            or `weight`.
+        topology: a string, a path (always a file), a graph of networkx, igraph or rustworkx, a pandas table of edges, a
+            NumPy matrix of bandwidths, or a `Topology`, which is returned unchanged.
         connected: whether all compute nodes of a file or a graph must reach each other.
+        bandwidth: of a graph, the attribute of an edge, or the column, that is its bandwidth, such as `weight`; or the
+            bandwidth of edges that have none. By default, it is their `bandwidth` or, if no edge has it, their
+            `capacity`; if no edge has that either, all links are alike: 1 GB/s each way. What is assumed is in the
+            attribute `imported` of the topology.
 
     Returns:
         The topology.
@@ -176,17 +177,26 @@ def load_topology(topology: TopologyLike, *, connected: bool = True) -> Topology
     Example:
         >>> load_topology("ring:nodes=4")
         Topology('ring:nodes=4', 4 compute nodes, 0 switches, 8 links, GB/s)
+        >>> import networkx as nx
+        >>> load_topology(nx.grid_2d_graph(2, 3), bandwidth=25)
+        Topology('graph', 6 compute nodes, 0 switches, 14 links, GB/s)
     """
-    return load_with_assumptions(topology, connected=connected)[0]
+    return load_with_assumptions(topology, connected=connected, bandwidth=bandwidth)[0]
 
 
 def load_with_assumptions(
-    topology: TopologyLike, *, connected: bool = True, progress: Progress = SILENT
+    topology: TopologyLike,
+    *,
+    connected: bool = True,
+    bandwidth: "BandwidthLike" = None,
+    progress: Progress = SILENT,
 ) -> tuple[Topology, tuple[str, ...]]:
     """Return what `load_topology` returns, and what was assumed to import the file of another tool that is in it.
 
     What a large network takes is said to `progress`.
     """
+    if bandwidth is not None and isinstance(topology, Topology | str | os.PathLike):
+        raise InputError("bandwidth is for a graph or a table of another library; leave it out")
     if isinstance(topology, Topology):
         return topology, ()
     if isinstance(topology, str) and not _is_file(topology):
@@ -194,9 +204,12 @@ def load_with_assumptions(
     if isinstance(topology, str | os.PathLike):
         path = path_of(topology) if isinstance(topology, str) else Path(topology)
         return _read_file(path, connected=connected)
-    if _is_graph(topology):
-        return _from_graph(topology, connected=connected)
-    kinds = "a builder's spec, a file, a networkx graph or a Topology"
+    from forestcoll.topology.graph_objects import from_graph, library_of
+
+    if (library := library_of(topology)) is not None:
+        network, assumed = from_graph(topology, library, bandwidth, connected=connected)
+        return network, tuple(assumed)
+    kinds = "a builder's spec, a file, a graph (networkx, igraph, rustworkx, pandas, NumPy) or a Topology"
     raise InputError(f"topology is {argument(topology)}; expected {kinds}")
 
 
@@ -204,24 +217,6 @@ def _read_file(path: Path, *, connected: bool) -> tuple[Topology, tuple[str, ...
     from forestcoll.topology.importers.reading import read_any_topology
 
     return read_any_topology(path, connected=connected)
-
-
-def _from_graph(graph: "nx.Graph", *, connected: bool) -> tuple[Topology, tuple[str, ...]]:
-    name = bandwidth_name(graph)
-    network = from_networkx(graph, connected=connected, bandwidth=name)
-    if name == "bandwidth":
-        return network, ()
-    from forestcoll.topology.importers.imported import Imported
-    from forestcoll.topology.importers.notes import Notes
-
-    notes = Notes(assumed=[f"{name} of an edge is its bandwidth, in {network.bandwidth_unit}"])
-    return Imported.of(network, "networkx", notes).topology, tuple(notes.assumed)
-
-
-def _is_graph(value: object) -> bool:
-    """Return whether `value` is a networkx graph. If networkx is not imported yet, there can be no graph."""
-    networkx = sys.modules.get("networkx")
-    return networkx is not None and isinstance(value, networkx.Graph)
 
 
 def _is_file(text: str) -> bool:

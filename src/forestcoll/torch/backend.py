@@ -4,7 +4,6 @@ The default group agrees on the network: rank 0 names it, and every rank checks.
 """
 
 import atexit
-import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,16 +11,17 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import torch
 import torch.distributed as dist
 
 from forestcoll.base.errors import ForestcollError, InputError
 from forestcoll.base.version import __version__
 from forestcoll.runtime.cuda_table import INNER
+from forestcoll.runtime.environment import host_here
 from forestcoll.runtime.torch_store import TorchStore
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.torch.addresses import address_of
+from forestcoll.torch.calls.accelerators import ACCELERATORS, accelerator_here
 from forestcoll.torch.calls.inner import Meeting, inner_group
 from forestcoll.torch.calls.paths import PathCount, log
 from forestcoll.torch.group import ForestcollProcessGroup
@@ -71,7 +71,7 @@ def _prefix(generation: int) -> str:
 def register() -> None:
     """Make the backend known to torch; more than once does no harm."""
     if not hasattr(dist.Backend, NAME.upper()):
-        dist.Backend.register_backend(NAME, create, extended_api=True, devices=["cpu", "cuda"])
+        dist.Backend.register_backend(NAME, create, extended_api=True, devices=["cpu", *ACCELERATORS])
         atexit.register(_close_all)
 
 
@@ -140,7 +140,7 @@ def agreed_network(agreement: Agreement, address: str, propose: Callable[[], Ran
     except InputError as error:
         fault = str(error)
     stated = None if mine is None else {"topology": topology_hash(mine.topology), "nodes": list(mine.nodes)}
-    host = socket.gethostname()
+    host = host_here()
     agreement.report({"stated": stated, "fault": fault, "host": host, "address": address, "version": __version__})
 
     def lead() -> bytes:
@@ -240,8 +240,10 @@ def _slots(member: BackendGroup, seat: Seat, topology: Topology, agreement: Agre
     mine = f"{options.cuda} {options.cuda_device}"
     cuda, device = agreement.share("cuda", mine.encode).decode().split()
     is_whole = member.network is not None and topology is member.network.topology
-    if cuda == INNER or (cuda == AUTO and not is_whole) or (device == "cuda" and not torch.cuda.is_available()):
+    gpu = accelerator_here()
+    if cuda == INNER or (cuda == AUTO and not is_whole) or (device != "cpu" and gpu is None):
         return None
+    device = "cpu" if device == "cpu" or gpu is None else gpu.device
     store = dist.PrefixStore(f"{_prefix(member.generation)}slots/", member.store)
     table = None if options.cuda_table is None else Path(options.cuda_table)
     return Slots(Place(cuda, table, device, store, seat), topology, agreement)

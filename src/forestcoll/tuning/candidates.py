@@ -23,6 +23,7 @@ from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, sched
 from forestcoll.algorithms.generate import generate
 from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree, numbers_downwards
+from forestcoll.algorithms.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import Progress
@@ -37,7 +38,6 @@ from forestcoll.tuning.exchanges import BoxGrid, Make, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
 from forestcoll.tuning.programs.other_schedules import with_one_peer
 from forestcoll.tuning.relayed import relayed_one_shot
-from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.tuning.streams import edges_of
 from forestcoll.verification import certified, verify
 

@@ -25,13 +25,10 @@ def read_verified(path: PathLike, *, progress: Progress = SILENT) -> tuple[Sched
         InputError: the file cannot be read, breaks its format, or holds a schedule that breaks a rule.
 
     Example:
-        >>> import tempfile
-        >>> from pathlib import Path
         >>> from forestcoll import generate, write_schedule
         >>> from forestcoll.topology import build_topology
-        >>> path = Path(tempfile.mkdtemp()) / "ring.json"
-        >>> write_schedule(generate(build_topology("ring:nodes=4")), path)
-        >>> schedule, report = read_verified(path)
+        >>> write_schedule(generate(build_topology("ring:nodes=4")), "ring.json")
+        >>> schedule, report = read_verified("ring.json")
         >>> report.optimal
         True
     """

@@ -22,7 +22,6 @@ from forestcoll.nccl.comparison import Cause, LogComparison, TestComparison, Ver
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS
 from forestcoll.nccl.limits import Limit, bound_by
 from forestcoll.nccl.order.rank_order import best_order
-from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, change_named
@@ -108,7 +107,7 @@ def _cause(network: Topology, test: TestComparison, limit: Limit, suspect: _Susp
     measured, usual, demand = test.best[1] / test.gbps, limit.usual, test.demand or NodeDemand()
     if usual.least_normal <= measured / limit.algbw <= min(Fraction(1), usual.high * Fraction(11, 10)):
         expected = limit.algbw * (usual.low + usual.high) / 2
-        factor = busbw_factor(demand.collective, len(demand.members(network))) * test.gbps
+        factor = demand.collective.busbw_factor(len(demand.members(network))) * test.gbps
         distance = abs(log(measured / expected))
         rank = (int(distance / _NEAR), suspect.parts, distance)
         yield Cause(suspect.text, expected * factor, suspect.test, rank)

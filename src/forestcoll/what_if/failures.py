@@ -56,17 +56,18 @@ def _links(topology: Topology) -> list[Change]:
 
 def _nics(topology: Topology) -> list[Change]:
     """Return the NICs. A switch that is a NIC fails with all its ports; other links are one NIC each."""
-    ports: dict[int, list[Ends]] = {}
+    ports: dict[object, list[Ends]] = {}
     found: list[Change] = []
     for ends in duplex_links(topology):
         inner = _inner_end(topology, ends)
         if inner is None:
             continue
-        if is_nic(topology.nodes[inner]):
-            ports.setdefault(inner, []).append(ends)
+        node = topology.nodes[inner]
+        if is_nic(node):
+            ports.setdefault(node.attributes.get("nic", node.id), []).append(ends)
         else:
             found.append(Change(link_name(topology, ends), links=(ends,)))
-    found += [Change(str(topology.nodes[node].id), links=tuple(links)) for node, links in ports.items()]
+    found += [Change(str(name), links=tuple(sorted(links))) for name, links in ports.items()]
     return sorted(found, key=lambda each: each.links)
 
 

@@ -12,7 +12,6 @@ from forestcoll.algorithms.generate import generate
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.measurement.bench import BenchReport, BenchRequest, bench
-from forestcoll.measurement.bench.request import busbw_factor
 from forestcoll.presentation.results.measurements.bench import bench_document, end_lines, row_line
 from forestcoll.runtime.engine.elements import ElementType, ReduceOp
 from forestcoll.runtime.launch import Launch
@@ -93,7 +92,7 @@ def test_bandwidths_follow_from_times_and_the_secret_is_not_shown(tmp_path: Path
     assert len(row["times_us"]) == 3
     assert row["time_us"] == pytest.approx(sum(row["times_us"]) / 3)
     assert row["algbw"] == pytest.approx(row["size"] / row["time_us"] / 1000)
-    assert row["busbw"] == pytest.approx(row["algbw"] * busbw_factor(Collective.GATHER, 2))
+    assert row["busbw"] == pytest.approx(row["algbw"] * Collective.GATHER.busbw_factor(2))
     assert row["share"] == pytest.approx(row["algbw"] / float(row["bound_algbw"]))
     assert row["library_time_us"] is None
 

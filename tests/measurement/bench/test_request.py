@@ -5,7 +5,7 @@ import pytest
 
 from forestcoll.demand.collective import Collective
 from forestcoll.measurement.bench.patterns import as_type, combined, empty, fill, gathered, values_of, wrong_places
-from forestcoll.measurement.bench.request import BenchRequest, busbw_factor, elements_named, ops_named, sizes_between
+from forestcoll.measurement.bench.request import BenchRequest, elements_named, ops_named, sizes_between
 from forestcoll.runtime.engine.elements import ElementType, ReduceOp, bits_to_float
 from refusal import refusal
 
@@ -43,9 +43,9 @@ def test_a_request_is_checked() -> None:
 
 
 def test_bus_bandwidth_is_that_of_nccl_tests() -> None:
-    assert busbw_factor(Collective.ALLREDUCE, 4) == 1.5
-    assert busbw_factor(Collective.ALLGATHER, 4) == busbw_factor(Collective.REDUCE_SCATTER, 4) == 0.75
-    assert busbw_factor(Collective.BROADCAST, 4) == busbw_factor(Collective.REDUCE, 4) == 1
+    assert Collective.ALLREDUCE.busbw_factor(4) == 1.5
+    assert Collective.ALLGATHER.busbw_factor(4) == Collective.REDUCE_SCATTER.busbw_factor(4) == 0.75
+    assert Collective.BROADCAST.busbw_factor(4) == Collective.REDUCE.busbw_factor(4) == 1
 
 
 CASES = [(element, op) for element in ElementType for op in ReduceOp if element.is_float or op != ReduceOp.PREMUL_SUM]

@@ -85,7 +85,7 @@ def test_the_bandwidth_of_the_network_limits_an_entry() -> None:
         "dgx-1:boxes=1",
         "dgx-2:boxes=2",
         "dgx-a100:boxes=4",
-        "dgx-a100:boxes=2,nics=true",
+        "dgx-a100:boxes=2,pcie=true",
         "hgx-a100-4:boxes=1",
         "dgx-h100:boxes=128,nvls=true",
         "dgx-h200:boxes=3",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from forestcoll.algorithms.forests import schedule_of
 from forestcoll.algorithms.generate import optimum
 from forestcoll.algorithms.method import Problem
+from forestcoll.algorithms.shallow import shallow_forest
 from forestcoll.demand.collective import Collective
 from forestcoll.simulation import Costs
 from forestcoll.simulation.lower_bound.box_pairs import box_pairs
@@ -21,7 +22,6 @@ from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology, TopologyBuilder, build_topology
-from forestcoll.tuning.shallow import shallow_forest
 from forestcoll.tuning.streams import stream_program
 from networks import examples, linked, uneven_networks
 

@@ -38,7 +38,7 @@ def test_known_values(spec: str, algbw: str) -> None:
     [
         ("dgx-a100:boxes=2", True),
         ("dgx-a100:boxes=3", True),
-        ("dgx-a100:boxes=2,nics=true", True),
+        ("dgx-a100:boxes=2,pcie=true", True),
         ("dgx-h100:boxes=16", True),
         ("mi300x:boxes=2", True),
         ("mi250:boxes=2,gpus=8", True),

@@ -1,6 +1,7 @@
 """What `generate` adds to the cores: methods, errors, stages, and a table of distinct routes."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,12 +9,15 @@ import pytest
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.algorithms.trees import Trees
 from forestcoll.base.errors import NoSolutionError
+from forestcoll.demand.demand import Demand
 from forestcoll.kernels import AnyProblem, Core, RoutedTrees
 from forestcoll.kernels.interface import ReportProgress
 from forestcoll.solver.forests.scaling import ScaledTopology
 from forestcoll.solver.generation.forest import grown_schedule, schedule_for
 from forestcoll.solver.generation.growing import TreeSearch
+from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.registry import build_topology
+from forestcoll.verification import verify
 from remarks import Remarks
 
 TOPOLOGY = build_topology("dgx-a100:boxes=2,gpus=3")
@@ -83,3 +87,21 @@ def test_the_fast_method_reports_how_many_roots_it_left_incomplete(monkeypatch: 
     assert str(caught.value) == (
         "dgx-a100:boxes=2,gpus=3: the fast method left the trees of 2 roots incomplete; use the method auto or proven"
     )
+
+
+def test_a_path_that_cannot_be_paid_for_splits_no_tree() -> None:
+    """One copy after another was split off for such a path, which was not added, until no memory was left."""
+    far = 10**12
+    links = [
+        *[(0, 1, far + 1), (0, 6, 1), (1, 2, 1), (1, 4, 1), (1, 5, far), (2, 0, 1), (2, 5, far), (3, 1, 1)],
+        *[(4, 2, far), (4, 3, 1), (4, 5, 1), (5, 0, far), (5, 4, far + 1), (6, 0, 1)],
+    ]
+    builder = TopologyBuilder("far apart")
+    for node in range(7):
+        builder.add_compute(node)
+    for source, target, bandwidth in links:
+        builder.add_link(source, target, bandwidth)
+    schedule = generate(builder.build(), Demand("allgather", ranks=[0, 2, 4]))
+    assert schedule.algbw == Fraction(3 * far + 3, 2)
+    assert sum(len(phase.roots) for phase in schedule.phases) < 30
+    assert verify(schedule).fault is None

@@ -91,7 +91,7 @@ def test_the_estimate_grows_with_trees_and_the_length_of_routes() -> None:
         ("ring:nodes=4", 0),
         ("dgx-a100:boxes=2", 0),
         ("fat-tree:levels=2,arity=2", 2),
-        ("dgx-a100:boxes=2,nics=true", 2),
+        ("dgx-a100:boxes=2,pcie=true", 2),
     ],
 )
 def test_the_radius_counts_links_between_switches(spec: str, radius: int) -> None:

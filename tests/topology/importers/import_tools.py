@@ -42,14 +42,16 @@ def algbw(imported: Imported) -> Fraction:
     return optimum(imported.topology).algbw
 
 
-def matrix(rows: Sequence[Sequence[str]], nics: Sequence[str] = (), title: str = "mlx5_") -> str:
+def matrix(
+    rows: Sequence[Sequence[str]], nics: Sequence[str] = (), title: str = "mlx5_", numa: Sequence[str] = ()
+) -> str:
     """The matrix of nvidia-smi topo -m between GPUs, `X` on the diagonal, and between GPUs and NICs."""
     gpus = [f"GPU{number}" for number in range(len(rows))]
     titles = [f"{title}{number}" for number in range(len(nics[0].split()) if nics else 0)]
     lines = ["\t" + "\t".join([*gpus, *titles, "CPU Affinity", "NUMA Affinity"])]
     for number, row in enumerate(rows):
         near = nics[number].split() if nics else []
-        lines.append("\t".join([gpus[number], *row, *near, "0-47,96-143", "0"]))
+        lines.append("\t".join([gpus[number], *row, *near, "0-47,96-143", numa[number] if numa else "0"]))
     for place, name in enumerate(titles):
         column = [nics[number].split()[place] for number in range(len(rows))]
         lines.append("\t".join([name, *column, *(" X " if each == name else "SYS" for each in titles)]))

@@ -168,7 +168,192 @@ def test_slurm_may_have_blocks_yaml_and_lines_that_continue_and_the_first_topolo
     other = YAML_TREE.removeprefix("---\n").replace("topology: t", "topology: u").replace("core", "top")
     imported = import_text(YAML_TREE + other, link_bandwidth=50)
     assert links(imported) == links(import_text(YAML_TREE, link_bandwidth=50))
-    assert any("the topologies after the first, 't'" in each for each in imported.ignored)
+    assert any("topologies besides 't', which --topology names: u" in each for each in imported.ignored)
+    assert links(import_text(YAML_TREE + other, link_bandwidth=50, topology="u"))["b1", "top"] == 50
+
+
+def torus(dims: str, nodes: str, more: str = "") -> str:
+    sizes = "".join(f"          {axis}: {size}\n" for axis, size in zip("xyz", dims.split("x"), strict=True))
+    return (
+        "---\n- topology: pods\n  torus3d:\n    toruses:\n"
+        f"      - name: podA\n        dims:\n{sizes}        nodes: {nodes}\n{more}"
+    )
+
+
+def test_slurm_may_have_a_torus_in_which_x_changes_fastest() -> None:
+    imported = import_text(torus("4x2x2", "n[01-16]"), link_bandwidth=25)
+    assert imported.format == "slurm"
+    found = links(imported)
+    assert imported.bandwidths == {Fraction(25): 64}  # four links a node: two along x, one along y and z
+    for other in ("n02", "n04", "n05", "n09"):
+        assert found["n01", other] == found[other, "n01"] == 25
+    assert links(import_text(torus("3x1x1", "a[1-3]"), link_bandwidth=1)).keys() == {
+        (f"a{one}", f"a{other}") for one in (1, 2, 3) for other in (1, 2, 3) if one != other
+    }
+    for text, said in [
+        (torus("4x2x2", "n[01-15]"), "torus 'podA' has 15 nodes for 16 places"),
+        (torus("4x2x0", "n[01-15]"), "dims of a torus is (4, 2, 0); expected numbers from 1"),
+        (torus("4x2x2", "n[01-16]").replace("x: 4", "w: 4"), "x of dims is ''; expected a whole number"),
+        (torus("4x2x2", "n[01-16]").replace("        nodes", "        node"), "has 0 nodes for 16 places"),
+        (torus("2x1x1", "a,b") + torus("2x1x1", "c,d").partition("toruses:\n")[2], "several tori"),
+        ("- topology: t\n  torus3d:\n    toruses:\n      - dims: 4\n", "dims of a torus is '4'; expected x, y and z"),
+    ]:
+        assert said in problem(text, link_bandwidth=1)
+
+
+def region(nodes: str, x: int, dims: int) -> str:
+    anchor = f"            anchor:\n              x: {x}\n              y: 0\n              z: 0\n"
+    size = f"            dims:\n              x: {dims}\n              y: 1\n              z: 1\n"
+    return f"          - nodes: {nodes}\n" + anchor + size
+
+
+def test_a_torus_of_slurm_may_have_regions_with_a_hole() -> None:
+    whole = torus("5x1x1", "none").replace("        nodes: none\n", "        regions:\n")
+    found = links(import_text(whole + region("a[1-2]", 0, 2) + region("b[1-2]", 3, 2), link_bandwidth=1))
+    assert found.keys() == {
+        way for one, other in (("a1", "a2"), ("b1", "b2"), ("b2", "a1")) for way in ((one, other), (other, one))
+    }
+    assert "has no place (1, 0, 0) for 'b1'; fix its regions" in problem(
+        whole + region("a[1-2]", 0, 2) + region("b[1-2]", 1, 2), link_bandwidth=1
+    )
+
+
+RINGS = "- topology: r\n  cluster_default: true\n  ring:\n    rings:\n      - ring: r1\n        nodes: n[1-4]\n"
+
+
+def test_slurm_may_have_a_ring() -> None:
+    for text in (RINGS, "RingName=r1 Nodes=n[1-4]\n"):
+        imported = import_text(text, link_bandwidth=25)
+        assert imported.bandwidths == {Fraction(25): 8}
+        assert links(imported)["n4", "n1"] == 25
+        assert any("neighbours in the ring" in each for each in imported.assumed)
+    assert import_text(RINGS.replace("[1-4]", "[1-2]"), link_bandwidth=25).bandwidths == {Fraction(25): 2}
+    second = "      - ring: r2\n        nodes: m[1-4]\n"
+    assert "holds several rings, which nothing joins" in problem(RINGS + second, link_bandwidth=1)
+
+
+def test_one_of_several_topologies_of_slurm_is_read() -> None:
+    text = YAML_BLOCKS + RINGS + "- topology: eth\n  flat: true\n"
+    imported = import_text(text, link_bandwidth=25)
+    assert links(imported)["n4", "n1"] == 25
+    assert imported.ignored == ("topologies besides 'r', which --topology names: t",)
+    assert links(import_text(text, link_bandwidth=25, topology="t"))["b1", "core"] == 25
+    assert "topology 'eth' is flat and lists no hosts; there are t, r" in problem(text, topology="eth")
+    assert "topology 'tt' is not in the file; did you mean 't'?" in problem(text, topology="tt")
+    assert "a flat one lists no hosts" in problem("- topology: eth\n  flat: true\n", link_bandwidth=1)
+
+
+LINE = '           {lid}    {port}[  ] ==( {speed} Active/  LinkUp)==>       {other}    {there}[  ] "{name}" ( )\n'
+EDR = "4X      25.78125 Gbps"
+
+
+def iblinkinfo(speed: str = EDR) -> str:
+    """A leaf with three adapters, of which two are ports of one, and a port that is down."""
+    hosts = [("n0 HCA-1", 11, 1), ("n1 HCA-1", 12, 1), ("n1 HCA-1", 13, 2)]
+    text = ""
+    for place, (name, lid, port) in enumerate(hosts):
+        end = LINE.format(lid=lid, port=port, speed=speed, other=3, there=place + 1, name="MF0;leaf1:MSB7700/U1")
+        text += f"CA: {name}:\n      0xb88303000000000{place}{end[5:]}"
+    text += "Switch: 0x0c42a10300b90001 MF0;leaf1:MSB7700/U1:\n"
+    for place, (name, lid, port) in enumerate(hosts):
+        text += LINE.format(lid=3, port=place + 1, speed=speed, other=lid, there=port, name=name)
+    return text + '           3    9[  ] ==(                Down/ Polling)==>             [  ] "" ( )\n'
+
+
+def with_line(text: str) -> str:
+    """The same as iblinkinfo --line prints it: each line with the GUIDs and names of both ends."""
+    lines, name = [], ""
+    for line in text.splitlines():
+        if "==(" not in line:
+            name = line.removesuffix(":").partition(" ")[2].removeprefix("0x0c42a10300b90001 ")
+            continue
+        start = line.split()[0] if line.split()[0].startswith("0x") else "0x0c42a10300b90001"
+        own = line.replace(start, "").strip()
+        remote = own.replace("==>", "==>  0x00000000000000aa ") if "Down" not in own else own
+        lines.append(f'{start} "{name:>30}"      {remote}')
+    return "\n".join(lines) + "\n"
+
+
+def test_both_forms_of_iblinkinfo_are_the_same_fabric() -> None:
+    for text in (iblinkinfo(), with_line(iblinkinfo())):
+        imported = import_text(text)
+        assert imported.format == "iblinkinfo"
+        assert ids(imported) == ["n0/HCA-1", "n1/HCA-1"]
+        assert links(imported) == {
+            way: speed
+            for host, speed in (("n0/HCA-1", Fraction(25, 2)), ("n1/HCA-1", Fraction(25)))
+            for way in ((host, "leaf1"), ("leaf1", host))
+        }
+        assert imported.topology.nodes[0].attributes["box"] == "n0"
+        assert imported.ignored == ("1 port without an active link",)
+
+
+def test_a_speed_of_iblinkinfo_is_that_of_the_signals_of_a_lane() -> None:
+    signals: dict[str, int | Fraction] = {
+        "1X           2.5 Gbps": 2,
+        "4X           5.0 Gbps": 16,
+        "4X          10.0 Gbps": 32,
+        "4X 10.0 Gbps (FDR10)": 40,
+        "4X       14.0625 Gbps": Fraction(600, 11),
+        "2X        53.125 Gbps": 100,
+        "4X        106.25 Gbps": 400,
+        "4X         212.5 Gbps": 800,
+    }
+    for speed, gbits in signals.items():
+        assert links(import_text(iblinkinfo(speed)))["n0/HCA-1", "leaf1"] == Fraction(gbits) / 8, speed
+    unknown = iblinkinfo("4X       999.0 Gbps")
+    assert "the rate of 3 links, such as 4xNDR; give --link-bandwidth" in problem(unknown)
+    assert links(import_text(unknown, link_bandwidth=5))["n0/HCA-1", "leaf1"] == 5
+    faster = iblinkinfo().replace("( )", "( Could be 4X 53.125 Gbps )", 2)
+    said = "iblinkinfo says that 2 ports could be faster, the first in line 2"
+    assert any(said in each for each in import_text(faster).assumed)
+    initial = iblinkinfo().replace("Active/", "Init/", 1)
+    assert any("2 ports without" in each for each in import_text(initial).ignored)
+
+
+IBSIM = """# Net configuration file
+Switch\t8 "s1"
+[1]\t"h1"[1]
+[2]\t"h2"[1]\tw=12
+[3]\t"s2"[3]
+[4]\t"s2"[4]
+
+Switch 8 "s2"
+[1]\t"h3"
+[3]\t"s1"[3]
+[4]\t"s1"[4]
+
+Hca\t2 "h1"
+[1]\t"s1"[1]
+
+Hca\t2 "h2"
+[1]\t"s1"[2] w=12
+
+Hca\t2 "h3"
+[1]\t"s2"[1]
+
+Hca 2 "h4"
+"""
+
+
+def test_a_net_file_of_ibsim_has_the_shape_and_the_widths() -> None:
+    assert "what a link of 4 lanes carries: it has the shape of the network only; give --link" in problem(IBSIM)
+    imported = import_text(IBSIM, link_bandwidth=25)
+    assert imported.format == "ibsim"
+    assert ids(imported) == ["h1", "h2", "h3"]
+    found = links(imported)
+    assert found["s1", "h1"] == 25
+    assert found["h2", "s1"] == 75
+    assert found["s1", "s2"] == 50
+    assert imported.ignored == ("1 adapter without a link: h4",)
+    assert links(import_text(f"width=1\n{IBSIM}", link_bandwidth=4))["h1", "s1"] == 1
+    for text, said in [
+        (IBSIM.replace('[1]\t"s1"[2] w', '[1]\t"s1"[5] w'), "port 2 of 's1' leads to 'h2'[1], which leads to 's1'[5]"),
+        (IBSIM.replace('"h3"\n[3]', '"h9"\n[3]'), "line 9: port 1 of 's2' leads to 'h9', which is no node"),
+        (IBSIM.replace('"s2"\n[1]', '"s1"\n[1]'), "line 8: node 's1' appears twice"),
+        ('[1] "a"[1]\nHca 1 "a"\n', "line 1: '[1] \"a\"[1]' is a port of no node"),
+    ]:
+        assert said in problem(text, link_bandwidth=1)
 
 
 def test_what_is_broken_in_slurm_is_said() -> None:

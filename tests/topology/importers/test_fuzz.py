@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from test_amd_smi import MI300X
-from test_fabrics import TREE, fabric
+from test_fabrics import IBSIM, RINGS, TREE, YAML_BLOCKS, fabric, iblinkinfo, torus
 from test_graphs import NATIVE, ZOO, gml, graphml, node_link, with_values
 from test_hwloc_xml import dgx2, power
 from test_matrices import peer_test
 from test_measurements import cluster, computed, own_nics, switched
 from test_nccl_xml import dgx_a100, mi300x, two_hives
 from test_nvidia_smi import CUBE_MESH, DGX_A100, status
-from test_simulators import FABRIC, INFRAGRAPH, SPECTRUM, taccl, yaml
+from test_simulators import FABRIC, INFRAGRAPH, LEAVES, SPECTRUM, taccl, yaml
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.exact import json_text
@@ -42,11 +42,14 @@ INPUTS = {
     "measurements": [measurements_text(computed(cluster(2, 3), switched(3, 300, own_nics)))],
     "p2p-bandwidth": [peer_test(4, 272.5)],
     "ibnetdiscover": [fabric()],
+    "iblinkinfo": [iblinkinfo()],
+    "ibsim": [IBSIM],
     "sndlib": [NATIVE],
     "graphml": [graphml(with_values("capacity", 5))],
     "gml": [ZOO, gml(with_values("capacity", 5))],
     "infragraph": [INFRAGRAPH],
-    "slurm": [TREE, "- topology: t\n  block:\n    blocks:\n      - block: b0\n        nodes: n[1-2]\n"],
+    "htsim": [LEAVES],
+    "slurm": [TREE, RINGS, YAML_BLOCKS, torus("2x2x2", "n[1-8]")],
     "taccl": [taccl()],
     "astra-sim-ns3": [FABRIC, SPECTRUM],
     "astra-sim-analytical": [yaml("Ring, Switch", "4, 2", "50, 25", "500, 500")],

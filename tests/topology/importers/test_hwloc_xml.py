@@ -75,3 +75,34 @@ def test_what_is_broken_is_said() -> None:
         (dgx2().replace('hwloc2.dtd">', 'hwloc2.dtd" [<!ENTITY a "b">]>'), "line 2: declares the XML entity 'a'"),
     ]:
         assert said in problem(text)
+
+
+def card(index: int, name: str) -> str:
+    inside = f'<object type="OSDev" gp_index="{index}" name="{name}" osdev_type="3"/>'
+    return f'<object type="PCIDev" gp_index="{index + 500}" pci_busid="0000:{index:02x}:00.0">{inside}</object>\n'
+
+
+def bridge(inside: str, kind: str = "1-1") -> str:
+    return f'<object type="Bridge" bridge_type="{kind}" gp_index="900">{inside}</object>\n'
+
+
+def test_network_cards_are_at_the_nearest_gpus_and_far_ones_are_left_out() -> None:
+    """Each of two GPUs shares a PCIe switch with a card; a third card is at the same CPU, a fourth elsewhere."""
+    pairs = "".join(bridge(gpu(10 + n, f"nvml{n}") + card(40 + n, f"mlx5_{n}")) for n in range(2))
+    objects = f'<object type="Package" os_index="0" gp_index="30">{bridge(pairs + card(42, "mlx5_2"), "0-1")}</object>'
+    text = machine(objects + card(43, "mlx5_3"), matrix(["10", "11"], [[0, 100000], [100000, 0]]))
+    assert import_text(text).ignored == (
+        "4 NICs: the file does not say what they carry; give --nic to keep them for a cluster or --hosts",
+    )
+    assert "what a NIC carries; give --nic" in problem(text, text)
+    imported = import_text(text, text, nic=25)
+    found = links(imported)
+    assert found["host0/GPU1", "host0/mlx5_1"] == found["fabric", "host1/mlx5_0"] == 25
+    assert imported.nics == 4
+    assert any("2 NICs further away from GPUs than others" in each for each in imported.ignored)
+    assert len(import_text(text, nic=25).topology.attributes["nics"]) == 2  # type: ignore[arg-type]
+    everything = links(import_text(text, text, nic=25, nics="all"))
+    assert {one for one, other in everything if other == "host0/mlx5_3/out"} == {"host0/GPU0", "host0/GPU1"}
+    only = import_text(text, text, nic=25, nics="mlx5_2")
+    assert only.nics == 2
+    assert any("3 NICs not named" in each for each in only.ignored)

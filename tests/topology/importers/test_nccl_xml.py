@@ -2,16 +2,23 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
-from forestcoll.algorithms.generate import optimum
+from forestcoll.algorithms.boxes import Boxes
+from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.comparison.link_classes import link_classes as comparison_classes
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
+from forestcoll.topology.importers.hosts.nics import with_kept_nics
 from forestcoll.topology.importers.reading import import_topology
-from forestcoll.topology.registry import build_topology
+from forestcoll.topology.link_classes import link_classes as topology_classes
+from forestcoll.topology.registry import build_topology, load_topology
+from forestcoll.topology.writers.formats import write_network
 from refusal import refusal
 
 
@@ -222,12 +229,154 @@ def test_nics_that_gpus_share_cards_with_two_ports_and_virtual_ports() -> None:
     inside = two_gpus() + two_ports
     imported = import_text(system(cpu(bridge("a0", inside))), system(cpu(bridge("a0", inside))))
     found = links(imported)
-    assert found["host0/mlx5_0", "fabric"] == Fraction(75, 2)
-    assert found["host0/GPU0", "host0/mlx5_0"] == found["host0/GPU1", "host0/mlx5_0"] == 32
+    assert found["host0/mlx5_0/out", "fabric"] == found["fabric", "host0/mlx5_0/in"] == Fraction(75, 2)
+    assert found["host0/GPU0", "host0/mlx5_0/out"] == found["host0/mlx5_0/in", "host0/GPU1"] == 32
+    assert ("host0/GPU0", "host0/mlx5_0/in") not in found  # no data goes from GPU to GPU through a NIC
+    assert imported.nics == 2
+    changed = imported.topology.without("host0/mlx5_0")
+    assert len(changed.nodes) == len(imported.topology.nodes) - 2
+    assert len(imported.topology.without("host0/mlx5_0--fabric").links) == len(found) - 2
+    slower = imported.topology.degraded("host0/GPU0--host0/mlx5_0", to="50%")
+    assert [each.bandwidth for each in slower.links].count(Fraction(16)) == 2
     inside = two_gpus() + nic("b0", 0) + nic("b1", 1) + '<nic><net name="eth0" dev="2" speed="10000" port="0"/></nic>'
     imported = import_text(system(cpu(inside)), system(cpu(inside)))
     assert imported.nics == 4
     assert any("eth0" in each for each in imported.ignored)
+
+
+def test_each_gpu_uses_the_nearest_nic_and_no_data_goes_from_gpu_to_gpu_through_a_nic() -> None:
+    """Each PCIe switch has a GPU, a switch with another GPU and a NIC, and a NIC, as in a DGX A100."""
+    groups = []
+    for group in range(4):
+        first, second = (gpu(f"{group}{place}", 2 * group + place, nvlink("0000:c0:00.0", 12)) for place in range(2))
+        inner = bridge(f"a{group}", second + nic(f"d{group}", 2 * group))
+        groups.append(bridge(f"b{group}", first + inner + nic(f"e{group}", 2 * group + 1)))
+    imported = import_text(*[system(cpu("".join(groups)))] * 2)
+    found = links(imported)
+    assert ("host0/GPU1", "host0/mlx5_0") in found
+    assert ("host0/GPU0", "host0/mlx5_1") in found
+    assert ("host0/GPU1", "host0/mlx5_1") not in found
+    assert algbw(imported) == Fraction(1040, 3)  # 354.1 if GPU 0 also received from GPU 1 through a NIC
+    assert generate(imported.topology, method="two-level").algbw == Fraction(2400, 7)
+    assert generate(imported.topology, "allreduce", method="nccl-tree").algbw == Fraction(1200, 7)
+    assert [each.name("GB/s") for each in topology_classes(imported.topology)] == [
+        "16 links of 300 GB/s between GPUs and NVSwitches",
+        "16 links of 32 GB/s between GPUs and NICs",
+        "16 links of 25 GB/s between NICs and switches",
+    ]
+    boxes = Boxes(imported.topology, imported.topology.compute)
+    assert list(comparison_classes(imported.topology, boxes)) == ["NVSwitch links", "GPU to NIC links", "NIC links"]
+
+
+@pytest.mark.parametrize(
+    ("nics", "gpus", "two_level", "ring"),
+    [(4, 1, "2400/7", "4096/15"), (2, 1, "2400/7", "640/3"), (1, 2, "100", "160/3"), (1, 8, "25", "40/3")],
+)
+def test_algorithms_of_libraries_use_all_nics_of_imported_hosts(
+    nics: int, gpus: int, two_level: str, ring: str
+) -> None:
+    """Eight GPUs on an NVSwitch: some have several NICs of 12.5 GB/s, others share one."""
+    parts = []
+    for group in range(8 // gpus):
+        inside = [gpu(f"{n:02x}", n, nvlink("0000:c0:00.0", 12)) for n in range(group * gpus, (group + 1) * gpus)]
+        ports = [nic(f"{0x40 + n:02x}", n, "100000") for n in range(group * nics, (group + 1) * nics)]
+        parts.append(bridge(f"a{group}", "".join([*inside, *ports])))
+    network = import_text(*[system(cpu("".join(parts)))] * 2).topology
+    assert generate(network, method="two-level").algbw == Fraction(two_level)
+    assert generate(network, method="nccl-ring").algbw == Fraction(ring)
+    assert generate(network, "allreduce", method="nccl-tree").algbw == Fraction(two_level) / 2
+
+
+def test_nics_of_one_gpu_carry_together_what_its_slot_carries() -> None:
+    text = system(cpu(bridge("a0", gpu("00", 0, "") + nic("b0", 0) + nic("b1", 1))))
+    imported = import_text(text, text)
+    assert links(imported)["host0/GPU0", "host0/mlx5_0"] == 16
+    assert algbw(imported) == 64
+
+
+def test_which_network_cards_count_is_said_and_can_be_changed() -> None:
+    imported = import_text(dgx_a100(), dgx_a100())
+    assert imported.nics == 16
+    assert any("share no PCIe switch with a GPU (--nics all counts them): mlx5_8" in each for each in imported.ignored)
+    imported = import_text(dgx_a100(), dgx_a100(), nics="all")
+    assert imported.nics == 18
+    assert not any("mlx5_8" in each for each in imported.ignored)
+    imported = import_text(dgx_a100(), dgx_a100(), nics="mlx5_0+mlx5_4")
+    assert imported.nics == 4
+    assert links(imported)["host0/mlx5_0/out", "fabric"] == 25
+    assert "there is no network card 'mlx5_77'; did you mean" in problem(dgx_a100(), dgx_a100(), nics="mlx5_77")
+
+
+def test_a_gpu_without_a_nic_of_its_own_shares_one_at_its_pcie_switch() -> None:
+    inner = bridge("a1", gpu("01", 1, nvlink("0000:c0:00.0", 12)) + nic("b0", 0))
+    text = system(cpu(bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + inner)))
+    found = links(import_text(text, text))
+    assert {one for one, other in found if other == "host0/mlx5_0/out"} == {"host0/GPU0", "host0/GPU1"}
+    apart = system(cpu(gpu("00", 0, nvlink("0000:c0:00.0", 12)) + inner))
+    assert {one for one, other in links(import_text(apart, apart)) if other == "host0/mlx5_0"} == {
+        "host0/GPU1",
+        "fabric",
+    }
+
+
+def test_a_port_that_is_much_slower_than_others_is_for_management() -> None:
+    inside = "".join(gpu(f"0{n}", n, "") for n in range(2)) + nic("b0", 0) + nic("b1", 1, "10000", "eth")
+    text = system(cpu(inside))
+    imported = import_text(text, text)
+    assert imported.nics == 2
+    assert any("less than a tenth of the speed of others (--nics all counts them): eth1" in s for s in imported.ignored)
+    assert import_text(text, text, nics="all").nics == 4
+
+
+def test_a_port_whose_gpus_have_nearer_ports_serves_none() -> None:
+    inner = bridge("a1", gpu("01", 0, "") + nic("b0", 0))
+    text = system(cpu(bridge("a0", inner + nic("b1", 1))))
+    imported = import_text(text, text)
+    assert imported.nics == 2
+    said = "further away from GPUs than their other ports (--nics all counts them): mlx5_1"
+    assert any(said in each for each in imported.ignored)
+    assert import_text(text, text, nics="all").nics == 4
+
+
+def test_nics_near_no_gpu_are_shared_by_the_host() -> None:
+    halves = [cpu(two_gpus(), 0), cpu(nic("b0", 0), 1)]
+    imported = import_text(system(*halves), system(*halves))
+    assert {gpu for gpu, nic in links(imported) if nic == "host0/mlx5_0/out"} == {"host0/GPU0", "host0/GPU1"}
+    assert any("1 NIC near no GPU, shared by all GPUs of the host: mlx5_0" in each for each in imported.assumed)
+
+
+def test_a_cluster_of_one_dump_has_the_nics_of_the_dump(tmp_path: Path) -> None:
+    file, kept = tmp_path / "topo.xml", tmp_path / "host.json"
+    file.write_text(dgx_a100())
+    write_network(import_topology(file).topology, kept)
+    expected = optimum(import_topology(file, hosts=3).topology).algbw
+    for box in (file, kept):
+        cluster = load_topology(f"cluster:box={box},boxes=3")
+        assert optimum(cluster).algbw == expected
+        assert cluster.bandwidths[cluster.number("b2/mlx5_3"), cluster.number("leaf0")] == 25
+        assert optimum(load_topology(f"cluster:box={box},boxes=3,nic_bandwidth=20")).algbw < expected
+        assert load_topology(f"cluster:box={box},boxes=3,nics=4,nic_bandwidth=50").find("b2/mlx5_3") is None
+    shared = dgx_a100().replace('name="mlx5_8" dev="8"', 'name="mlx5_8" dev=""')
+    file.write_text(re.sub(r'<net name="mlx5_[1357]" dev="."', "<net", shared))
+    cluster = load_topology(f"cluster:box={file},boxes=2")
+    assert optimum(cluster).algbw == optimum(import_topology(file, hosts=2).topology).algbw == 200
+    found = {tuple(cluster.ids((link.source, link.target))) for link in cluster.links}
+    assert {("b0/mlx5_2/out", "leaf0"), ("leaf0", "b0/mlx5_2/in")} <= found
+    assert ("b0/mlx5_2/in", "leaf0") not in found
+    write_network(load_topology(kept).without("GPU2"), kept)
+    cluster = load_topology(f"cluster:box={kept},boxes=2")
+    assert (cluster.find("b1/mlx5_2"), len(cluster.compute)) == (None, 14)
+    broken = replace(import_topology(file).topology, attributes={"nics": [{"id": "x"}]})
+    assert "import again" in refusal(with_kept_nics, broken)
+
+
+def test_files_of_the_same_name_are_the_hosts_of_their_folders(tmp_path: Path) -> None:
+    for folder in ("left/now", "right/now"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "topo.xml").write_text(dgx_a100())
+    imported = import_topology(tmp_path / "left/now/topo.xml", tmp_path / "right/now/topo.xml")
+    assert {node.attributes["box"] for node in imported.topology.nodes if node.is_compute} == {"left", "right"}
+    assert imported.topology.name == "2 hosts of topo"
 
 
 def two_gpus() -> str:
@@ -239,7 +388,7 @@ def test_a_socket_that_every_cpu_lists_is_one_nic_and_names_that_are_used_twice_
     halves = [cpu(gpu(f"0{n}", n, nvlink("fffffff:ff:ff.0", 18), 'sm="100"') + socket, n) for n in range(2)]
     imported = import_text(system(*halves), system(*halves))
     assert imported.nics == 2
-    assert links(imported)["host0/eth0", "fabric"] == Fraction(5, 4)
+    assert links(imported)["host0/eth0/out", "fabric"] == Fraction(5, 4)
     twins = nic("b0", 0).replace("mlx5_0", "hsn") + nic("b1", 1).replace("mlx5_1", "hsn")
     inside = bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + twins)
     assert ("host1/hsn-1", "fabric") in links(import_text(system(cpu(inside)), system(cpu(inside))))
@@ -288,9 +437,11 @@ def test_nvlink_to_a_cpu_and_c2c_count_where_cpus_do() -> None:
 def test_c2c_is_the_way_to_the_nics_of_a_host_with_one_gpu() -> None:
     slow = gpu("01", 0, '<c2c bw="10000" count="60"/>', 'sm="121"', "2.5 GT/s PCIe", width=1)
     text = system(cpu(slow + nic("b0", 0, "200000") + nic("b1", 1, "200000"), more='arch="arm64"'))
-    found = links(import_text(text, text))
-    assert found["host0/GPU0", "host0/mlx5_0"] == 32
-    assert algbw(import_text(text, text)) == 100
+    imported = import_text(text, text)
+    assert links(imported)["host0/GPU0", "host0/mlx5_0"] == 32
+    assert algbw(imported) == 100
+    said = "GPU0 reaches NICs over NVLink-C2C of 600 GB/s, as its PCIe slot carries 0.3125 GB/s"
+    assert any(said in each for each in imported.assumed)
 
 
 def test_one_file_stands_for_several_hosts_and_a_file_that_is_given_twice_is_two(tmp_path: Path) -> None:
@@ -299,6 +450,8 @@ def test_one_file_stands_for_several_hosts_and_a_file_that_is_given_twice_is_two
     for imported in (import_topology(file, file), import_topology(file, hosts=2)):
         assert imported.boxes == 2
         assert algbw(imported) == optimum(build_topology("dgx-a100:boxes=2")).algbw
+        assert ids(imported)[8] == "b1/GPU0"
+        assert imported.topology.name == "2 hosts of dgx"
     named = import_topology(file, file, names=["left", "right"])
     assert {node.attributes.get("box") for node in named.topology.nodes} == {"left", "right", None}
     assert ids(named)[0] == "left/GPU0"

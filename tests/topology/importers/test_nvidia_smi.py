@@ -62,16 +62,16 @@ def test_a_speed_that_several_generations_may_have_is_asked() -> None:
 def test_pcie_joins_islands_of_nvlink_and_pxb_joins_pcie_switches_by_one_more() -> None:
     rows = [[" X " if a == b else "NV18" if a // 4 == b // 4 else "SYS" for b in range(8)] for a in range(8)]
     assert "give --pcie GBPS" in problem(matrix(rows), nvlink=25)
-    imported = import_text(matrix(rows), nvlink=25, pcie=64)
+    imported = import_text(matrix(rows, numa=[str(number) for number in range(8)]), nvlink=25, pcie=64)
     switches = [node.id for node in imported.topology.nodes[8:]]
-    assert switches == ["NVSwitch", "NVSwitch1", *(f"CPU{n}" for n in range(8))]
+    assert switches == ["NVSwitch", "NVSwitch1", *(f"CPU{n}" for n in range(8)), "socket0", "socket1"]
     rows = [[" X " if a == b else "PIX" if a // 2 == b // 2 else "PXB" for b in range(4)] for a in range(4)]
     found = links(import_text(matrix(rows), pcie=16))
     assert {("GPU0", "PCIe-GPU0"), ("PCIe-GPU0", "PCIe-GPU0-GPU2"), ("PCIe-GPU0-GPU2", "CPU0")} <= set(found)
     assert len(found) == 14
     assert len(links(import_text(matrix(full(2, "PXB")), pcie=16))) == 6
     # SOC is the old word for another socket.
-    assert len(import_text(matrix(full(2, "SOC")), pcie=16).topology.switches) == 2
+    assert len(import_text(matrix(full(2, "SOC"), numa="01"), pcie=16).topology.switches) == 2
 
 
 def test_pcie_alone_makes_a_tree_of_switches_and_cpus() -> None:
@@ -85,12 +85,80 @@ def test_pcie_alone_makes_a_tree_of_switches_and_cpus() -> None:
     message = problem(matrix(rows))
     assert "what PCIe carries" in message
     assert "give --pcie GBPS" in message
-    found = links(import_text(matrix(rows), pcie=32))
-    assert set(found.values()) == {Fraction(32)}
+    text = matrix(rows, numa=["0", "0", "0", "1", "1"])
+    found = links(import_text(text, pcie=32))
+    assert set(found.values()) == {Fraction(32), Fraction(16)}
     pairs = {("GPU0", "PCIe-GPU0"), ("GPU1", "PCIe-GPU0"), ("PCIe-GPU0", "CPU0"), ("GPU2", "CPU0")}
     assert pairs | {("GPU3", "CPU1"), ("GPU4", "CPU1"), ("CPU1", "CPU0")} <= set(found)
     assert len(found) == 14
-    assert links(import_text(matrix(rows), pcie=32, link_bandwidth=20))["CPU0", "CPU1"] == 20
+    assert links(import_text(text, pcie=32, link_bandwidth=20))["CPU0", "CPU1"] == 20
+
+
+def test_gpus_of_a_numa_node_share_its_root_and_cpus_share_the_links_between_sockets() -> None:
+    """Eight GPUs with SYS between them in four NUMA nodes: 32 GB/s for each pair of eight CPUs would be too kind."""
+    text = matrix(full(8, "SYS"), numa=list("00112233"))
+    imported = import_text(text, pcie=32)
+    found = links(imported)
+    assert {one for one, other in found if other == "CPU3"} == {"GPU6", "GPU7", "socket1"}
+    assert {one for one, other in found if other == "socket1"} == {"CPU2", "CPU3", "socket0"}
+    assert found["socket0", "socket1"] == 16
+    assert algbw(imported) == 32  # a busbw of 28 GB/s, as was measured of eight GPUs on two sockets (nccl#1530)
+    assert any("also those with SYS between them" in each for each in imported.assumed)
+    assert any("the 4 CPUs are two sockets" in each for each in imported.assumed)
+    unknown = text.replace("0-47,96-143\t", "\t").replace("NUMA Affinity", "NUMA Affinity\tGPU NUMA ID")
+    assert links(import_text(unknown, pcie=32)) == found
+    for ending in ("", "\tN/A"):
+        lines = [line.partition("\t0-47")[0] + ending for line in text.splitlines()]
+        assert len(import_text("\n".join(lines), pcie=32).topology.switches) == 10
+
+
+def test_nics_of_a_pcie_host_are_at_its_switches_and_cpus_and_nics_that_are_far_from_all_are_shared() -> None:
+    rows = [[" X " if a == b else "PIX" if a // 2 == b // 2 else "SYS" for b in range(4)] for a in range(4)]
+    text = matrix(rows, ["PIX SYS"] * 2 + ["SYS NODE"] * 2, numa="0011")
+    imported = import_text(text, text, pcie=32, nic=25, nics="all")
+    found = links(imported)
+    assert found["host0/PCIe-GPU0", "host0/mlx5_0"] == found["host0/CPU1", "host0/mlx5_1"] == 32
+    assert ("host0/GPU0", "host0/mlx5_0") not in found
+    text = matrix(full(4, "SYS"), ["SYS SYS"] * 4, numa="0011").replace("X \tSYS\n", "X \tPIX\n")
+    imported = import_text(text, text, pcie=32, nic=25)
+    assert imported.nics == 4
+    assert {("host1/PCIe-mlx5_0", "host1/mlx5_1"), ("host1/CPU2", "host1/CPU0")} <= set(links(imported))
+    assert any("2 NICs with SYS to all GPUs, shared by all GPUs of the host" in each for each in imported.assumed)
+    joined = matrix(full(2, "NV12"), ["SYS SYS"] * 2)
+    found = links(import_text(joined, joined, nic=25))
+    assert {one for one, other in found if other == "host0/mlx5_1/out"} == {"host0/GPU0", "host0/GPU1"}
+
+
+def test_the_nearest_nics_go_to_gpus_first_and_the_others_share_them() -> None:
+    text = matrix(full(4, "NV12"), ["PIX PXB SYS", "PXB PXB SYS", "SYS SYS PIX", "SYS SYS PXB"])
+    found = links(import_text(text, text, nic=25))
+    users = {nic: {one for one, other in found if other.startswith(f"host0/{nic}")} for nic in ("mlx5_0", "mlx5_1")}  # type: ignore[attr-defined]
+    assert users == {"mlx5_0": {"host0/GPU0", "fabric"}, "mlx5_1": {"host0/GPU1", "fabric"}}
+    assert {one for one, other in found if other == "host0/mlx5_2/out"} == {"host0/GPU2", "host0/GPU3"}
+
+
+def test_a_matrix_without_nvlink_says_so() -> None:
+    text = matrix(full(2, "PIX"))
+    assert not any("NVLink" in each for each in import_text(text, pcie=32).assumed)
+    only_pcie = "\n".join(line for line in text.splitlines() if "NV#" not in line)
+    assert any("topo -mp, which shows none" in each for each in import_text(only_pcie, pcie=32).assumed)
+
+
+def test_nics_of_one_host_are_kept_for_several_and_far_ones_are_left_out() -> None:
+    rows = [["SYS"] + ["PIX" if nic == gpu else "NODE" for nic in range(8)] for gpu in range(8)]
+    text = matrix(full(8, "NV18"), [" ".join(row) for row in rows])
+    alone = import_text(text, nvlink=25)
+    assert alone.ignored == (
+        "9 NICs: the file does not say what they carry; give --nic to keep them for a cluster or --hosts",
+    )
+    alone = import_text(text, nvlink=25, nic=50)
+    assert [each["id"] for each in alone.topology.attributes["nics"]] == [f"mlx5_{n}" for n in range(1, 9)]  # type: ignore[attr-defined]
+    assert any("further away from GPUs than others (--nics all counts them): mlx5_0" in each for each in alone.ignored)
+    imported = import_text(text, text, nvlink=25, nic=50)
+    assert imported.nics == 16
+    assert algbw(imported) == Fraction(1600, 3)
+    assert import_text(text, text, nvlink=25, nic=50, nics="all").nics == 18
+    assert import_text(text, text, nvlink=25, nic=50, nics="mlx5_1+mlx5_0").nics == 4
 
 
 def wrapped(text: str, width: int = 80) -> str:
@@ -139,12 +207,12 @@ def test_several_hosts_are_joined_by_the_nearest_nics_which_a_legend_names() -> 
     imported = import_text(text, text, nic=25)
     found = links(imported)
     assert (imported.boxes, imported.nics) == (2, 4)
-    assert found["host0/mlx5_0", "fabric"] == found["host1/GPU3", "host1/mlx5_0"] == 25
+    assert found["host0/mlx5_0/out", "fabric"] == found["host1/GPU3", "host1/mlx5_0/out"] == 25
     assert any("mlx5_2" in each for each in imported.ignored)
-    assert links(import_text(text, text, nic=25, pcie=32))["host1/GPU3", "host1/mlx5_0"] == 32
+    assert links(import_text(text, text, nic=25, pcie=32))["host1/GPU3", "host1/mlx5_0/out"] == 32
     rows = matrix(full(2, "NV12"), ["PXB", "PXB"], "NIC")
     text = f"{rows}\nNIC Legend:\n\n  NIC0: mlx5_bond_0\n"
-    assert ("host1/mlx5_bond_0", "fabric") in links(import_text(text, text, nic=50))
+    assert ("host1/mlx5_bond_0/out", "fabric") in links(import_text(text, text, nic=50))
 
 
 def test_a_second_matrix_is_ignored_and_one_of_peer_access_is_no_network() -> None:

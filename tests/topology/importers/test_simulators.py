@@ -233,3 +233,58 @@ def test_what_is_broken_is_said() -> None:
     ]:
         options: dict[str, Any] = {"pcie": 32} if "devices" in text else {}
         assert said in problem(text, **options)
+
+
+def htsim(nodes: int, pod: int, *tiers: str) -> str:
+    """A .topo file of htsim; each tier is its lines, with `;` between them."""
+    parts = [f"# a fat tree\nNodes {nodes}\nTiers {len(tiers)}\nPodsize {pod}\n"]
+    for number, tier in enumerate(tiers):
+        parts.append(f"\nTier {number}\n" + tier.replace("; ", "\n") + "\n")
+    return "".join(parts)
+
+
+SPEED = "Downlink_speed_Gbps 400; Downlink_Latency_ns 800; Radix_Down"
+LEAVES = htsim(32, 32, f"{SPEED} 8; Radix_Up 4; Oversubscribed 2; Switch_Latency_ns 5", f"{SPEED} 4; Queue_Up 3")
+PODS = htsim(16, 4, f"{SPEED} 2; Radix_Up 2", f"{SPEED} 2; Radix_Up 2", f"{SPEED} 8; Bundle 2".replace("400", "200"))
+
+
+def test_htsim_has_a_fat_tree_by_its_numbers() -> None:
+    imported = import_text(LEAVES)
+    assert imported.format == "htsim"
+    assert len(ids(imported)) == 32
+    found = links(imported)
+    assert {one for one, other in found if other == "tor3"} == {
+        *(f"host{number}" for number in range(24, 32)),
+        *(f"agg{number}" for number in range(4)),
+    }
+    assert imported.bandwidths == {Fraction(50): 96}
+    assert imported.topology.links[0].latency_us == Fraction(4, 5)
+    assert algbw(imported) == Fraction(1600, 31)
+    assert imported.ignored == ("Queue_Up, Switch_Latency_ns",)
+
+
+def test_pods_of_htsim_share_core_switches_and_links_may_be_bundles() -> None:
+    found = links(import_text(PODS))
+    assert {one for one, other in found if other == "tor2"} == {"host4", "host5", "agg2", "agg3"}
+    assert {one for one, other in found if other == "core1"} == {"agg1", "agg3", "agg5", "agg7"}
+    assert found["core1", "agg3"] == 50  # two links of 200 Gb/s
+
+
+def test_what_is_broken_in_htsim_is_said() -> None:
+    for text, said in [
+        (LEAVES.replace("Nodes 32", "Nodes x"), "line 2: 'Nodes x' has no number; write a name and a number"),
+        (LEAVES.replace("Podsize 32", ""), "has no Podsize greater than 0"),
+        (LEAVES.replace("Tiers 2", "Tiers 4"), "Tiers is 4; expected 2 or 3"),
+        (LEAVES.replace("Tiers 2", "Tiers 3"), "has no numbers of tier 2"),
+        (LEAVES.replace("Podsize 32", "Podsize 16").replace("Down 4", "Down 2"), "two tiers join one pod only"),
+        (LEAVES.replace("Podsize 32", "Podsize 5"), "Nodes (32) is no multiple of Podsize (5)"),
+        (LEAVES.replace("Radix_Down 4", "Radix_Down 8"), "tier 1: radix_down is 8, but 4 links lead down"),
+        (LEAVES.replace("Radix_Down 4", "Radix_Down 3/2"), "tier 1: radix_down is 3/2; expected a whole number"),
+        (LEAVES.replace("Radix_Down 4", "Radix_Up 4"), "tier 1: radix_down is missing"),
+        (LEAVES.replace("Oversubscribed 2", "Oversubscribed 3"), "tier 0: 32/3 links go upwards"),
+        (PODS.replace("Bundle 2", "Bundle 1"), "tier 2: radix_down is 8, but 4 links lead down"),
+    ]:
+        assert said in problem(text, form="htsim")
+    assert "has more than 4194304 links" in problem(
+        LEAVES.replace("32", "4194304").replace("Down 4", "Down 524288"), form="htsim"
+    )

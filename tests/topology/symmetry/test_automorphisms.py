@@ -36,7 +36,7 @@ KNOWN_ORDERS = {
     "dgx-2:boxes=3": 48,
     "dgx-a100:boxes=1": 8,
     "dgx-a100:boxes=6": 48,
-    "dgx-a100:boxes=3,nics=true": 24,
+    "dgx-a100:boxes=3,pcie=true": 24,
     "dgx-h100:boxes=5,nvls=true": 40,
     "fat-tree:levels=3,arity=3": 27,
     "fat-tree:levels=4,arity=2,oversubscription=2": 16,

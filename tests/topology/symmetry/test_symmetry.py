@@ -36,7 +36,7 @@ def test_the_repr_of_a_symmetry_is_one_line() -> None:
 
 
 def test_orbits_of_links_and_loads_of_all_images_are_those_by_the_elements_of_the_group() -> None:
-    specs = ["dgx-a100:boxes=2,nics=true", "torus:dims=2x3", "mi250:boxes=2", "rail:boxes=3", "dgx-a100:boxes=4"]
+    specs = ["dgx-a100:boxes=2,pcie=true", "torus:dims=2x3", "mi250:boxes=2", "rail:boxes=3", "dgx-a100:boxes=4"]
     broken = changed_network(build_topology("dgx-a100:boxes=4"), without=["b0/gpu0--ib"])
     for topology in (*map(build_topology, specs), broken):
         symmetry = find_symmetry(topology, moves_all=topology is not broken)

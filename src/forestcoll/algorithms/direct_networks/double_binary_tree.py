@@ -95,7 +95,9 @@ def _depths(parents: list[int | None]) -> IntArray:
     return depths
 
 
-@methods.add("double-binary-tree", summary="A pipelined allreduce along two binary trees.")
+@methods.add(
+    "double-binary-tree", summary="A pipelined allreduce along two binary trees.", by_size=["double-binary-tree"]
+)
 @dataclass(frozen=True)
 class DoubleBinaryTree(Method):
     """A pipelined allreduce along two binary trees.

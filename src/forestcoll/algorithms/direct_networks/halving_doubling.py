@@ -70,7 +70,9 @@ def _check_partners(topology: Topology) -> None:
                 )
 
 
-@methods.add("halving-doubling", summary="Recursive halving and doubling, on a hypercube.")
+@methods.add(
+    "halving-doubling", summary="Recursive halving and doubling, on a hypercube.", by_size=["halving-doubling"]
+)
 @dataclass(frozen=True)
 class HalvingDoubling(Method):
     """Recursive halving and doubling, on a hypercube."""

@@ -120,7 +120,7 @@ def _walk(leaving: list[list[Link]], link: Link) -> _Ring:
     return _Ring(tuple(nodes) if link.target == start else (), bandwidth)
 
 
-@methods.add("ring", summary="Around rings of links, such as those of a ring or of shifted rings.")
+@methods.add("ring", summary="Around rings of links, such as those of a ring or of shifted rings.", by_size=["ring"])
 @dataclass(frozen=True)
 class RingMethod(Method):
     """Around rings of links, such as those of a ring or of shifted rings."""

@@ -119,7 +119,9 @@ def _arrivals(
     return last, sources, steps
 
 
-@methods.add("torus-rings", summary="Around the rings of a torus, one dimension after another.")
+@methods.add(
+    "torus-rings", summary="Around the rings of a torus, one dimension after another.", by_size=["torus-rings"]
+)
 @dataclass(frozen=True)
 class TorusRings(Method):
     """Around the rings of a torus, one dimension after another."""

@@ -1,8 +1,8 @@
 """From the sends of an algorithm at each step to a schedule of steps on any network, with its exact algbw.
 
-An algorithm is written for an allgather. It names ranks, which count the compute nodes that take part, in the order of
-the file. A reduce-scatter is the reversed allgather on the transposed network. An allreduce is both, one after the
-other.
+An algorithm is written for an allgather, or for an all-to-all. It names ranks, which count the compute nodes that take
+part, in the order of the file. A reduce-scatter is the reversed allgather on the transposed network. An allreduce is
+both, one after the other.
 
 If an algorithm does not choose the route of a send, it is the one of `Routes.find_any`.
 """
@@ -15,13 +15,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Path
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import NO_ROUTE, StepPhase, StepSchedule, Transfers
 from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.routes import Path
 
 MOST_LINKS = 2**22
 """The most links that all routes of a schedule may cross together, because of memory."""
@@ -53,8 +53,8 @@ def step_schedule(problem: Problem, allgather: Callable[[Problem], Steps]) -> St
     """Return the schedule of `problem.collective` made of allgathers.
 
     Args:
-        problem: the problem; its collective is an allgather, a reduce-scatter or an allreduce.
-        allgather: returns the steps of an allgather on the network of a problem.
+        problem: the problem; its collective is an allgather, a reduce-scatter, an allreduce or an all-to-all.
+        allgather: returns the steps of an allgather or, for an all-to-all, its own, on the network of a problem.
 
     Raises:
         DoesNotApplyError: the routes are too long; or from `allgather`.
@@ -62,21 +62,24 @@ def step_schedule(problem: Problem, allgather: Callable[[Problem], Steps]) -> St
 
     def made(topology: Topology) -> StepSchedule:
         same = topology is problem.topology
-        return _allgather(problem if same else Problem(topology, problem.demand), allgather)
+        return _broadcast(problem if same else Problem(topology, problem.demand), allgather, Collective.ALLGATHER)
 
-    schedule = from_allgathers(problem.topology, problem.collective, made)
+    if problem.collective is Collective.ALL_TO_ALL:
+        schedule = _broadcast(problem, allgather, problem.collective)
+    else:
+        schedule = from_allgathers(problem.topology, problem.collective, made)
     return replace(schedule, algbw=step_shape(schedule).algbw)
 
 
-def _allgather(problem: Problem, allgather: Callable[[Problem], Steps]) -> StepSchedule:
+def _broadcast(problem: Problem, steps: Callable[[Problem], Steps], collective: Collective) -> StepSchedule:
     columns = _Columns(problem)
-    for step, sends in enumerate(allgather(problem)):
+    for step, sends in enumerate(steps(problem)):
         for send in sends:
             columns.add(step, send)
     phase = StepPhase(PhaseOp.BROADCAST, columns.transfers())
     routes = Rows.of(list(columns.routes))
     ranks = problem.demand.ranks
-    return StepSchedule(problem.topology, Collective.ALLGATHER, (phase,), ranks=ranks, routes=routes)
+    return StepSchedule(problem.topology, collective, (phase,), ranks=ranks, routes=routes)
 
 
 class _Columns:

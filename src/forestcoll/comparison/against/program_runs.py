@@ -17,15 +17,14 @@ from functools import cached_property
 from itertools import pairwise
 
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.programs.model import Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation import Costs, Point
-from forestcoll.simulation.costs import bus_factor
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.simulate import MOST_INSTRUCTIONS
+from forestcoll.topology.graph.routes import Path
 
 _LONG_US = 10**9
 """A latency in microseconds that is much longer than the rest of the time of a program."""
@@ -95,7 +94,7 @@ class ProgramRun:
         unit = float(bytes_per_microsecond(self.problem.topology.bandwidth_unit) * 10**6)
         algbw = size / seconds / unit
         part = max(each.count for *_, each in self.program.instructions()) / self.program.chunks
-        busbw = algbw * bus_factor(self.problem.collective, len(self.problem.members))
+        busbw = algbw * float(self.problem.collective.busbw_factor(len(self.problem.members)))
         return Point(size, seconds, algbw, busbw, 1, size * part)
 
     @cached_property

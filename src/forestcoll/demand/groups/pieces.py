@@ -125,12 +125,10 @@ def read_pieces(path: PathLike) -> tuple[Piece, ...]:
         InputError: the file cannot be read, or does not have the form of the format; the message names the place.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
-        >>> path = Path(tempfile.mkdtemp()) / "demand.json"
         >>> piece = '{"id": "weights", "held_by": [0], "needed_by": "1-3"}'
-        >>> _ = path.write_text('{"format": "forestcoll.demand/1", "pieces": [' + piece + "]}")
-        >>> read_pieces(path)
+        >>> _ = Path("demand.json").write_text('{"format": "forestcoll.demand/1", "pieces": [' + piece + "]}")
+        >>> read_pieces("demand.json")
         (Piece(id='weights', needed_by='1-3', held_by=[0], sum_of=None, size=1),)
     """
     path = as_path(path)

@@ -33,12 +33,11 @@ def read_groups(
         InputError: the file cannot be read, or a group is not valid; the message names the place and the value.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from forestcoll import load_topology
-        >>> path = Path(tempfile.mkdtemp()) / "groups.json"
-        >>> _ = path.write_text('{"groups": [{"ranks": "0,1"}, {"ranks": [2, 3], "collective": "allreduce"}]}')
-        >>> [group.demand.collective.value for group in read_groups(path, load_topology("ring:nodes=4"))]
+        >>> groups = '{"groups": [{"ranks": "0,1"}, {"ranks": [2, 3], "collective": "allreduce"}]}'
+        >>> _ = Path("groups.json").write_text(groups)
+        >>> [group.demand.collective.value for group in read_groups("groups.json", load_topology("ring:nodes=4"))]
         ['allgather', 'allreduce']
     """
     path = as_path(path)

@@ -45,6 +45,12 @@ class Group:
         return self.demand.members(topology)
 
 
+def common_busbw_factor(topology: Topology, groups: Sequence[Group]) -> Fraction | None:
+    """Return busbw / algbw of all groups; None for pieces, and if it differs between groups."""
+    factors = {None if group.pieces else group.demand.busbw_factor(topology) for group in groups}
+    return factors.pop() if len(factors) == 1 else None
+
+
 GroupsLike: TypeAlias = str | Sequence[RanksLike | Demand | Group]
 """Groups: a text such as `0,8;1,9`, or a list with the ranks, a `Demand` or a `Group` for each group."""
 

@@ -15,7 +15,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.units import BANDWIDTH_UNIT, bytes_per_microsecond, has_known_size
 from forestcoll.measurement.bench.libraries import Library, library, library_name
 from forestcoll.measurement.bench.operations import Case, RankOperation, case_of
-from forestcoll.measurement.bench.request import BenchRequest, busbw_factor
+from forestcoll.measurement.bench.request import BenchRequest
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.engine.elements import ReduceOp
 from forestcoll.runtime.engine.plan import Plan, plan_of
@@ -78,7 +78,7 @@ class BenchRow:
 
     def busbw(self, timing: Timing) -> float:
         """Return the bus bandwidth, as nccl-tests defines it, in `unit`."""
-        return self.algbw(timing) * busbw_factor(self.case.plan.collective, self.case.members)
+        return self.algbw(timing) * float(self.case.plan.collective.busbw_factor(self.case.members))
 
     @property
     def share(self) -> float | None:

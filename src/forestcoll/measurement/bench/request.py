@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from forestcoll.base.errors import InputError, shown, unknown_name
-from forestcoll.demand.collective import Collective
 from forestcoll.runtime.engine.elements import ElementType, ReduceOp
 
 MOST_ROWS = 1_000
@@ -123,16 +122,3 @@ def ops_named(text: str) -> tuple[ReduceOp, ...]:
     if text not in known:
         raise unknown_name(f"{shown(text)}: no such reduction", text, [*known, "all"])
     return (known[text],)
-
-
-def busbw_factor(collective: Collective, members: int) -> float:
-    """Return busbw / algbw, as nccl-tests defines it.
-
-    Example:
-        >>> busbw_factor(Collective.ALLREDUCE, 8)
-        1.75
-    """
-    if collective.has_root and not collective.is_personalised:
-        return 1.0
-    share = (members - 1) / members
-    return 2 * share if collective is Collective.ALLREDUCE else share

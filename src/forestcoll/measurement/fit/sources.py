@@ -57,12 +57,10 @@ def read_times(
             apply to a network.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from forestcoll.measurement import read_times
-        >>> table = Path(tempfile.mkdtemp()) / "times.csv"
-        >>> _ = table.write_text("size,algbw\n1M,3.17\n16M,37.6\n128M,152\n1G,187\n")
-        >>> times = read_times([table], ["dgx-a100:boxes=2"], algorithms=["nccl-ring"])
+        >>> _ = Path("times.csv").write_text("size,algbw\n1M,3.17\n16M,37.6\n128M,152\n1G,187\n")
+        >>> times = read_times(["times.csv"], ["dgx-a100:boxes=2"], algorithms=["nccl-ring"])
         >>> times[0].name, len(times[0].sizes)
         ('dgx-a100:boxes=2 nccl-ring allgather', 4)
     """

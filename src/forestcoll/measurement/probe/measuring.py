@@ -5,8 +5,6 @@ the times travel once, at the end.
 """
 
 import json
-import os
-import socket
 import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -112,7 +110,7 @@ def _agreed(launch: Launch, request: ProbeRequest) -> ProbeRequest:
 
 def _names(launch: Launch) -> list[str]:
     """Return the host of each rank."""
-    found = launch.gather(host_here() or socket.gethostname() or f"process {os.getpid()}")
+    found = launch.gather(host_here())
     names: list[str] = json.loads(launch.share(json.dumps(found)))
     return names
 

@@ -102,7 +102,8 @@ def network(study: ComparisonDetails) -> Element | None:
     pictures = NetworkPictures(study)
     rows = sorted([study.own, *study.others], key=lambda each: each is study.own)
     loads = (_side(study, each, pictures.loads(each), _speed(study, each)) for each in rows)
-    paths = [_side(study, each, *made) for each in rows if (made := _path(pictures, each)) is not None]
+    is_shared = not study.found.demand.collective.is_personalised  # else each pair of nodes has a part of its own
+    paths = [_side(study, each, *made) for each in rows if is_shared and (made := _path(pictures, each)) is not None]
     return section(
         "network",
         "The network, and how busy its links are",

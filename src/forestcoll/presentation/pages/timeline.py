@@ -30,8 +30,11 @@ _INTRO = (
 
 
 def sends(study: ComparisonDetails) -> Element | None:
-    """Return the charts of sends over time, with controls to play them; None if no times were simulated."""
-    if not study.sizes or study.rival is None:
+    """Return the charts of sends over time, with controls to play them; None if there are none.
+
+    There are none without times, and for an all-to-all, of which each pair of nodes has a part of its own.
+    """
+    if not study.sizes or study.rival is None or study.found.demand.collective.is_personalised:
         return None
     charts = _Charts(study, study.rival)
     rows = sorted([study.own, *study.others], key=lambda each: each is study.own)

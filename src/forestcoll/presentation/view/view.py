@@ -232,12 +232,10 @@ def write_view(view: View, path: PathLike) -> None:
             there is no picture of schedules of this kind.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from forestcoll.topology import build_topology
-        >>> path = Path(tempfile.mkdtemp()) / "ring.svg"
-        >>> write_view(view(build_topology("ring:nodes=4")), path)
-        >>> path.read_text()[:4]
+        >>> write_view(view(build_topology("ring:nodes=4")), "ring.svg")
+        >>> Path("ring.svg").read_text()[:4]
         '<svg'
     """
     path = as_path(path)

@@ -24,14 +24,11 @@ def write_members(bundle: BundleSchedule, directory: PathLike) -> None:
         InputError: the directory or a file cannot be written, or it has a file of a further group.
 
     Example:
-        >>> import tempfile
-        >>> from pathlib import Path
         >>> from forestcoll import Groups, generate
         >>> from forestcoll.schedule import write_members
         >>> from forestcoll.verification import read_verified
-        >>> directory = Path(tempfile.mkdtemp())
-        >>> write_members(generate("ring:nodes=4", Groups("0,1;2,3")), directory)
-        >>> read_verified(directory / "group-1.json")[0].ranks
+        >>> write_members(generate("ring:nodes=4", Groups("0,1;2,3")), "groups")
+        >>> read_verified("groups/group-1.json")[0].ranks
         (2, 3)
     """
     directory = as_path(directory)

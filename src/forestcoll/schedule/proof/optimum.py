@@ -66,6 +66,12 @@ class CollectiveOptimum(Optimum):
         return self.demand.root
 
     @property
+    def busbw(self) -> Fraction | None:
+        """`algbw` as busbw, as nccl-tests defines it; None for parts of different sizes, of which it has none."""
+        factor = self.demand.busbw_factor(self.topology)
+        return None if factor is None else self.algbw * factor
+
+    @property
     def ranks(self) -> tuple[int, ...] | None:
         """The numbers of the compute nodes that take part, in rising order; None if all take part."""
         return self.demand.ranks

@@ -13,7 +13,7 @@ from forestcoll.schedule.bundle.value import BundleMember, BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.trees.expansion import expanded
-from forestcoll.simulation.costs import Costs, Point, bus_factor
+from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.flows.times import FlowModel
 from forestcoll.simulation.loads import FloatArray
 from forestcoll.simulation.trees.times import TreeModel, TreeWork
@@ -48,7 +48,7 @@ class BundleModel:
         slowest, member = max(points, key=lambda pair: pair[0].seconds)
         unit = float(bytes_per_microsecond(self.schedule.topology.bandwidth_unit) * 10**6)
         algbw = size / slowest.seconds / unit
-        factor = bus_factor(member.schedule.collective, len(member.schedule.members))
+        factor = float(member.schedule.collective.busbw_factor(len(member.schedule.members)))
         return Point(size, slowest.seconds, algbw, algbw * factor, slowest.pieces, slowest.chunk_bytes)
 
 

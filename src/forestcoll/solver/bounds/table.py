@@ -20,7 +20,7 @@ from forestcoll.solver.allreduce.linear_program import AllreduceOptimum, allredu
 from forestcoll.solver.allreduce.search import AllreduceSearch, bound_without_programs
 from forestcoll.solver.bounds.cut_edge import cut_edge
 from forestcoll.solver.bounds.latency import latency_bound
-from forestcoll.solver.bounds.values import AllreduceRate, Bounds, CollectiveBound, busbw_factor
+from forestcoll.solver.bounds.values import AllreduceRate, Bounds, CollectiveBound
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.flows.value import FlowOptimum
 from forestcoll.solver.forests.broadcast import RootedBound, broadcast_bounds, reduce_bounds
@@ -106,7 +106,7 @@ def bound_of(topology: TopologyLike, demand: DemandLike, *, progress: Progress =
     if bound.collective.is_personalised:
         return flow_bound(solve_flows(network, bound, progress=progress))
     best = solve(network, bound, progress=progress)
-    factor = busbw_factor(best.collective, len(best.members))
+    factor = best.collective.busbw_factor(len(best.members))
     return CollectiveBound(best.bound, factor, best.algbw, best.is_optimal, best.root)
 
 
@@ -168,7 +168,7 @@ class _Collector:
         return problem
 
     def _note(self, bound: Bound, achieved: Fraction | None, root: int | None) -> None:
-        factor = busbw_factor(bound.collective, len(self._members))
+        factor = bound.collective.busbw_factor(len(self._members))
         self._found[bound.collective] = CollectiveBound(bound, factor, achieved, achieved == bound.algbw, root)
 
     def _simple_bound(self, demand: NodeDemand) -> Bound:
@@ -259,7 +259,7 @@ class _Collector:
 
 def flow_bound(found: FlowOptimum) -> CollectiveBound:
     """Return the row of an all-to-all, a gather or a scatter."""
-    factor = busbw_factor(found.collective, len(found.members))
+    factor = found.collective.busbw_factor(len(found.members))
     return CollectiveBound(
         found.bound,
         factor,

@@ -26,13 +26,6 @@ from forestcoll.topology import Topology
 from forestcoll.topology.graph.part import usable_part
 
 
-def busbw_factor(collective: Collective, nodes: int) -> Fraction:
-    """Return busbw / algbw, as nccl-tests defines both, for `nodes` compute nodes that take part."""
-    if collective in {Collective.BROADCAST, Collective.REDUCE}:
-        return Fraction(1)
-    return Fraction(nodes - 1, nodes) * (2 if collective is Collective.ALLREDUCE else 1)
-
-
 @dataclass(frozen=True)
 class CollectiveBound:
     """The bound of a collective, and the algbw that is reached.

@@ -7,13 +7,15 @@ exchanges, the one that lowers the sum over the nodes of all trees most is done 
 it. The sum is an integer below 2^53, so all numbers that decide are exact.
 
 Data of a pipeline passes as many sends as a tree is high before the last rank has its first part. On four MI250 boxes,
-a reduce has trees of up to 14 instead of 21 sends. Cost: for N nodes and T trees, each exchange looks at N·T^2 others.
+a reduce has trees of up to 14 instead of 21 sends. Cost: for N nodes and T trees, a table has the gains of all N·T^2
+exchanges, and each exchange computes N·T of them again.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import PhaseOp
@@ -21,6 +23,8 @@ from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 
 _NONE = -1
+
+FloatArray = npt.NDArray[np.float64]
 
 _EXACT = 2**53
 """All integers below this one are exact as floats."""
@@ -62,16 +66,6 @@ def _shorter(schedule: TreeSchedule, phase: Phase) -> Phase:
     return replace(phase, routes=Rows.of([list(forest.listed(tree)) for tree in range(len(phase))]))
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """Two trees exchange the parents of a node; `gain` is the change of the sum, below 0 if it falls."""
-
-    gain: float
-    node: int
-    one: int
-    other: int
-
-
 class _Forest:
     """The trees of a phase, from their roots outwards; nodes are numbered by their places among the members.
 
@@ -110,11 +104,20 @@ class _Forest:
 
     def exchange(self) -> None:
         """Do the best exchange, as long as there is one."""
-        while (best := min(map(self._best_of, range(self.parents.shape[1])), key=lambda each: each.gain)).gain < 0:
+        trees, nodes = self.parents.shape
+        gains = np.zeros((nodes, trees, trees))
+        for tree in range(trees):
+            self._add_gains(gains, tree)
+        while True:
+            node, one, other = map(int, np.unravel_index(int(np.argmin(gains)), gains.shape))
+            if gains[node, one, other] >= 0:
+                return
             for table in (self.parents, self.routes):
-                table[[best.one, best.other], best.node] = table[[best.other, best.one], best.node]
-            self._measure(best.one)
-            self._measure(best.other)
+                table[[one, other], node] = table[[other, one], node]
+            for tree in (one, other):
+                self._measure(tree)
+            for tree in (one, other):
+                self._add_gains(gains, tree)
 
     def listed(self, tree: int) -> Iterator[int]:
         """Yield the routes of a tree in the order in which data flows."""
@@ -144,16 +147,16 @@ class _Forest:
             order += children.get(node, ())
         return order
 
-    def _best_of(self, node: int) -> _Exchange:
-        """Return the exchange of parents of a node that lowers the sum most."""
-        parents = self.parents[:, node]
-        inner = parents != _NONE
-        rows = np.arange(len(parents))[:, np.newaxis]
-        # for two trees, how much deeper the node is in the first with its parent in the second
-        shift = self.depths[rows, parents] + 1 - self.depths[:, node][:, np.newaxis]
-        change = self.sums[:, node][:, np.newaxis] * (np.exp2(shift) - 1)
-        allowed = self._alike & inner & inner[:, np.newaxis] & ~self.below[rows, node, parents]
-        gains = np.where(allowed & allowed.T, change + change.T, 0.0)
-        place = int(np.argmin(gains))
-        one, other = divmod(place, len(parents))
-        return _Exchange(as_float(gains[one, other]), node, one, other)
+    def _add_gains(self, gains: FloatArray, tree: int) -> None:
+        """Write how the sum changes if a tree exchanges the parents of a node with another one, for all nodes."""
+        own, count = self.parents[tree], len(self.parents)
+        nodes = np.arange(len(own))
+        inner = (self.parents != _NONE) & (own != _NONE)
+        # how much deeper a node is in this tree with its parent in the other one, and in the other with that in this
+        here = self.depths[tree, self.parents] + 1 - self.depths[tree]
+        there = self.depths[:, own] + 1 - self.depths
+        with np.errstate(over="ignore", invalid="ignore"):  # a node below itself, which is not allowed
+            change = self.sums[tree] * (np.exp2(here) - 1) + self.sums * (np.exp2(there) - 1)
+        loops = self.below[tree, nodes, self.parents] | self.below[np.arange(count)[:, np.newaxis], nodes, own]
+        found = np.where(self._alike[tree][:, np.newaxis] & inner & ~loops, change, 0.0).T
+        gains[:, tree, :], gains[:, :, tree] = found, found

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from forestcoll.demand.collective import PhaseOp
-from forestcoll.demand.groups.value import Group
+from forestcoll.demand.groups.value import Group, common_busbw_factor
 from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.solver.forests.packed_trees import PackedTree
 
@@ -84,6 +84,12 @@ class GroupsOptimum(Optimum):
     def algbw_of(self, group: int) -> Fraction:
         """Return the algbw of a group when all run together."""
         return self.groups[group].size * self.algbw
+
+    @property
+    def busbw(self) -> Fraction | None:
+        """`algbw` as busbw, as nccl-tests defines it; None for pieces, and for groups whose factors differ."""
+        factor = common_busbw_factor(self.topology, self.groups)
+        return None if factor is None else self.algbw * factor
 
     def uses_relays(self, group: int) -> bool:
         """Return whether data of a group passes through compute nodes that are not in it."""

@@ -16,6 +16,7 @@ from forestcoll.base.parameters import (
     derived_bandwidth,
     derived_integer,
     dimensions,
+    flag,
     flags,
     integer,
     positive,
@@ -54,6 +55,10 @@ class AnyCluster(ClusterRecipe):
     oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each leaf switch")
     pod_leaves: int | None = derived_integer("all leaf switches", "leaf switches of each pod, by plane", minimum=1)
     pod_oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each pod")
+    global_bandwidth: Fraction | None = derived_bandwidth(
+        "none", "GB/s each way between every two pods, or leaf switches if there are no pods, in place of a core"
+    )
+    sharp: bool = flag("leaf, spine and core switches multicast and aggregate (SHARP)")
     dims: tuple[int, ...] | None = dimensions(None, "boxes along each dimension of a torus", default_text="no torus")
     dim_bandwidth: tuple[Fraction, ...] | None = bandwidths(
         "none", "GB/s each way between equal GPUs of neighbouring boxes, one or by dimension"
@@ -78,9 +83,11 @@ class AnyCluster(ClusterRecipe):
 
     def _problem_of_fabric(self) -> str | None:
         """Return what is wrong if a torus has no NICs, but parameters of NICs or switches are given."""
-        given = (self.nic_bandwidth, self.pcie_bandwidth, self.boxes_per_leaf, self.pod_leaves)
+        given = (self.nic_bandwidth, self.pcie_bandwidth, self.boxes_per_leaf, self.pod_leaves, self.global_bandwidth)
         numbers = (self.rails, self.planes, self.oversubscription, self.pod_oversubscription)
-        if self.nics is None and (any(each is not None for each in given) or any(each != 1 for each in numbers)):
+        if self.nics is None and (
+            any(each is not None for each in given) or self.sharp or any(each != 1 for each in numbers)
+        ):
             return "a torus has no NICs and no switches unless nics is given; give nics too"
         return None
 
@@ -98,6 +105,8 @@ class AnyCluster(ClusterRecipe):
             oversubscription=self.oversubscription,
             pod_leaves=self.pod_leaves,
             pod_oversubscription=self.pod_oversubscription,
+            global_bandwidth=self.global_bandwidth,
+            sharp=self.sharp,
         )
         return Cluster.of(self._box, fabric, nics=nics, torus=self._torus)
 
@@ -107,7 +116,7 @@ class AnyCluster(ClusterRecipe):
     @cached_property
     def _box(self) -> Box:
         try:
-            return box_of(self.box)
+            return box_of(self.box, own_nics=self.nics is None)
         except InputError as error:
             raise InputError(f"cluster: {error}") from None
 

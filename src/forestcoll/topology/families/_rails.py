@@ -15,7 +15,7 @@ class Rails(Recipe):
     boxes: int = integer(4, "boxes", minimum=2, is_size=True)
     gpus: int = integer(8, "GPUs of each box, and number of rails", minimum=2, is_size=True)
     scale_up_bandwidth: Fraction = link_bandwidth(1, "between a GPU and its box's switch, each way")
-    rail_bandwidth: Fraction = link_bandwidth(1, "between a GPU and its rail switch, each way")
+    nic_bandwidth: Fraction = link_bandwidth(1, "between a GPU and its rail switch, each way")
 
     def size(self) -> Size:
         compute = self.boxes * self.gpus
@@ -31,7 +31,7 @@ class Rails(Recipe):
             switch = network.add_switch(f"b{box}/switch", box=box)
             for gpu, rail in enumerate(self.rails()):
                 network.add_duplex(f"b{box}/gpu{gpu}", switch, self.scale_up_bandwidth)
-                network.add_duplex(f"b{box}/gpu{gpu}", rail, self.rail_bandwidth)
+                network.add_duplex(f"b{box}/gpu{gpu}", rail, self.nic_bandwidth)
 
     def rails(self) -> list[str]:
         """Return the ids of the rail switches."""

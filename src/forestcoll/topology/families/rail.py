@@ -32,4 +32,4 @@ class Rail(Rails):
         super().fill(network)
         network.add_switch("spine")
         for rail in self.rails():
-            network.add_duplex(rail, "spine", self.boxes * self.rail_bandwidth / self.oversubscription)
+            network.add_duplex(rail, "spine", self.boxes * self.nic_bandwidth / self.oversubscription)

@@ -53,9 +53,9 @@ class Imported(Displayed):
 
     @property
     def nics(self) -> int:
-        """How many of the switches stand for network cards."""
-        nodes = (self.topology.nodes[node] for node in self.topology.switches)
-        return sum(node.attributes.get("device") == "nic" for node in nodes)
+        """How many network cards there are; one that several GPUs share is two switches."""
+        nodes = [self.topology.nodes[node] for node in self.topology.switches]
+        return len({node.attributes.get("nic", node.id) for node in nodes if node.attributes.get("device") == "nic"})
 
     @property
     def bandwidths(self) -> Mapping[Fraction, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.exact import MAX_DIGITS
-from forestcoll.base.parameters import choice, derived_bandwidth, name_or_integer, parameter_of
+from forestcoll.base.parameters import Text, choice, derived_bandwidth, name_or_integer, of_kind, parameter_of
 
 
 def _speed(meaning: str) -> Any:
@@ -26,7 +26,18 @@ class _Options:
     xgmi: Fraction | None = _speed("The speed of one link of AMD's Infinity Fabric, such as 64 on MI300X.")
     pcie: Fraction | None = _speed("The speed of a PCIe slot, such as 32 for PCIe 4.0 x16.")
     nic: Fraction | None = _speed("The speed of a network card.")
+    nics: str = of_kind(
+        "near",
+        Text("near, all, or names of network cards joined by '+'"),
+        "The network cards that carry data of GPUs: those near GPUs, all, or those with these names.",
+    )
     link_bandwidth: Fraction | None = _speed("The speed of links of any other kind.")
+    topology: str | None = of_kind(
+        None,
+        Text("the name of a topology in the file"),
+        "One of several topologies of Slurm's topology.yaml, by its name.",
+        default_text="the default of the cluster",
+    )
     matrix: str = choice(
         "ports",
         "Read a matrix of bandwidths as the ports of one switch, or as a link for each pair.",

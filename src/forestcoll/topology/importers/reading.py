@@ -54,19 +54,44 @@ def import_topology(
     """
     files = [as_path(path) for path in paths]
     sources = [Source.of(read_bytes(Path(path)), path) for path in files]
-    return import_sources(_each_host(sources, hosts, names), importer, connected=connected, **options)
+    imported = import_sources(_each_host(sources, files, hosts, names), importer, connected=connected, **options)
+    stems = {source.stem for source in sources}
+    if len(sources) * hosts == 1 or len(stems) > 1:
+        return imported
+    name = f"{plural(len(sources) * hosts, 'host')} of {stems.pop()}"
+    return replace(imported, topology=replace(imported.topology, name=name))
 
 
-def _each_host(sources: Sequence[Source], hosts: int, names: Sequence[str]) -> list[Source]:
-    """Return the file of each host, called as the host."""
+def _each_host(sources: Sequence[Source], files: Sequence[Path], hosts: int, names: Sequence[str]) -> list[Source]:
+    """Return the file of each host, called as the host.
+
+    The hosts of one file are b0, b1 and so on. Files of the same name have the names of the folders in which they
+    differ.
+    """
     every = [source for source in sources for _ in range(hosts)]
-    if hosts > 1 and not names:
-        names = [f"{source.stem}-{number}" for source in sources for number in range(hosts)]
+    if not names and len(every) > 1:
+        if len(set(files)) == 1:
+            names = [f"b{number}" for number in range(len(every))]
+        else:
+            own = _own_names(sources, files)
+            names = own if hosts == 1 else [f"{name}-{number}" for name in own for number in range(hosts)]
+        return [replace(source, stem=name) for source, name in zip(every, names, strict=True)]
     if not names:
         return every
     if len(names) != len(every) or len(set(names)) < len(names):
         raise InputError(f"{plural(len(set(names)), 'name')} for {plural(len(every), 'host')}; give each host a name")
     return [replace(source, stem=name) for source, name in zip(every, names, strict=True)]
+
+
+def _own_names(sources: Sequence[Source], files: Sequence[Path]) -> list[str]:
+    """Return the names of files, or those of the nearest folders that differ, if all files have the same name."""
+    stems = [source.stem for source in sources]
+    folders = [file.absolute().parent.parts[::-1] for file in files]
+    for level in range(min(map(len, folders)) if len(set(stems)) == 1 else 0):
+        found = [each[level] for each in folders]
+        if len(set(found)) == len(found):
+            return found
+    return stems
 
 
 def read_any_topology(path: Path, *, connected: bool = True) -> tuple[Topology, tuple[str, ...]]:

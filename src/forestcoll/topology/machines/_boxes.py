@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 
 from forestcoll.base.parameters import flag, integer, link_bandwidth
 from forestcoll.topology.builder import TopologyBuilder
@@ -30,12 +31,12 @@ class Boxes(Recipe):
     Attributes:
         boxes: the number of boxes.
         gpus: the GPUs of each box.
-        ib_bandwidth: the bandwidth of the link to the switch that joins the boxes.
+        nic_bandwidth: the bandwidth of the link to the switch that joins the boxes.
     """
 
     boxes: int
     gpus: int
-    ib_bandwidth: Fraction
+    nic_bandwidth: Fraction
 
     @abstractmethod
     def links_inside(self) -> int:
@@ -52,7 +53,7 @@ class Boxes(Recipe):
     def join(self, network: TopologyBuilder, box: int) -> None:
         """Add the links between a box and the switch that joins the boxes."""
         for gpu in range(self.gpus):
-            network.add_duplex(gpu_id(box, gpu), FABRIC, self.ib_bandwidth)
+            network.add_duplex(gpu_id(box, gpu), FABRIC, self.nic_bandwidth)
 
     def size(self) -> Size:
         outside = self.links_outside() if self.boxes > 1 else 0
@@ -85,6 +86,19 @@ class DirectBoxes(Boxes):
             network.add_duplex(gpu_id(box, one), gpu_id(box, other), bandwidth)
 
 
+@dataclass(frozen=True)
+class JoinedBoxes(DirectBoxes):
+    """Boxes of eight GPUs with links between every two, and a NIC for each GPU; a machine sets the numbers."""
+
+    boxes: int = integer(1, "boxes", is_size=True)
+    gpus: int = integer(8, "GPUs of each box", maximum=8)
+    fabric_bandwidth: Fraction = link_bandwidth(64, "GB/s each way of the Infinity Fabric link between two GPUs")
+    nic_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
+
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        return dict.fromkeys(combinations(range(self.gpus), 2), self.fabric_bandwidth)
+
+
 class SwitchedBoxes(Boxes):
     """Boxes with an NVSwitch, which may multicast and aggregate (`nvls`), with links of `nvswitch_bandwidth`."""
 
@@ -104,7 +118,7 @@ class SharedNics(Boxes):
     """Boxes in which every two GPUs share a NIC, which is behind a PCIe switch.
 
     The link of a GPU to its PCIe switch has `pcie_bandwidth`. The link of the PCIe switch to the switch that joins the
-    boxes represents the NIC and has `ib_bandwidth`.
+    boxes represents the NIC and has `nic_bandwidth`.
     """
 
     pcie_bandwidth: Fraction
@@ -115,7 +129,7 @@ class SharedNics(Boxes):
     def join(self, network: TopologyBuilder, box: int) -> None:
         for pair in range((self.gpus + 1) // 2):
             pcie = network.add_switch(f"b{box}/pcie{pair}", box=box)
-            network.add_duplex(pcie, FABRIC, self.ib_bandwidth)
+            network.add_duplex(pcie, FABRIC, self.nic_bandwidth)
             for gpu in range(2 * pair, min(2 * pair + 2, self.gpus)):
                 network.add_duplex(gpu_id(box, gpu), pcie, self.pcie_bandwidth)
 
@@ -127,5 +141,5 @@ class NvlinkBoxes(SwitchedBoxes):
     boxes: int = integer(2, "boxes", is_size=True)
     gpus: int = integer(8, "GPUs of each box", maximum=8)
     nvswitch_bandwidth: Fraction = link_bandwidth(450, "GB/s each way between a GPU and its NVSwitch")
-    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
+    nic_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
     nvls: bool = flag("the NVSwitch multicasts and aggregates")

@@ -39,7 +39,7 @@ class Dgx1(SharedNics, DirectBoxes):
     boxes: int = integer(1, "boxes", is_size=True)
     gpus: int = integer(8, "GPUs of each box: numbers 0 to gpus-1", maximum=8)
     nvlink_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of one NVLink")
-    ib_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
+    nic_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
     pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:

@@ -26,5 +26,5 @@ class Dgx2(SharedNics, SwitchedBoxes):
     boxes: int = integer(1, "boxes", is_size=True)
     gpus: int = integer(16, "GPUs of each box", maximum=16)
     nvswitch_bandwidth: Fraction = link_bandwidth(150, "GB/s each way between a GPU and the NVSwitches")
-    ib_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
+    nic_bandwidth: Fraction = link_bandwidth(Fraction(25, 2), "GB/s each way of a NIC, which two GPUs share")
     pcie_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and its PCIe switch (two boxes or more)")

@@ -2,7 +2,7 @@
 
 An A100 has twelve third-generation NVLinks, 600 GB/s in both directions together, so 300 GB/s each way. A ConnectX-6
 NIC at 200 Gb/s carries 25 GB/s each way. These are the numbers of Figure 1 of the ForestColl paper, which does not show
-PCIe switches and NICs. `nics=true` adds them as in the testbed of the paper: every two GPUs reach two NICs through a
+PCIe switches and NICs. `pcie=true` adds them as in the testbed of the paper: every two GPUs reach two NICs through a
 PCIe switch, whose ports are PCIe 4.0 x16: 16 GT/s on 16 lanes, or 32 GB/s each way before encoding.
 """
 
@@ -40,16 +40,16 @@ class DgxA100(SwitchedBoxes):
     boxes: int = integer(2, "boxes", is_size=True)
     gpus: int = integer(8, "GPUs of each box", maximum=8)
     nvswitch_bandwidth: Fraction = link_bandwidth(300, "GB/s each way between a GPU and its NVSwitch")
-    ib_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
-    nics: bool = flag("add the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)")
-    pcie_bandwidth: Fraction = link_bandwidth(32, "GB/s each way of a PCIe switch's port, with nics=true")
+    nic_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
+    pcie: bool = flag("add the PCIe switches and NICs between GPUs and InfiniBand (two boxes or more)")
+    pcie_bandwidth: Fraction = link_bandwidth(32, "GB/s each way of a PCIe switch's port, with pcie=true")
 
     def links_outside(self) -> int:
         """As `Boxes.links_outside`. With NICs, a GPU has a link to the PCIe switch and a NIC with two links."""
-        return super().links_outside() * (3 if self.nics else 1)
+        return super().links_outside() * (3 if self.pcie else 1)
 
     def join(self, network: TopologyBuilder, box: int) -> None:
-        if not self.nics:
+        if not self.pcie:
             super().join(network, box)
             return
         for gpu in range(self.gpus):
@@ -59,4 +59,4 @@ class DgxA100(SwitchedBoxes):
             nic = network.add_switch(f"b{box}/nic{gpu}", box=box)
             network.add_duplex(gpu_id(box, gpu), pcie, self.pcie_bandwidth)
             network.add_duplex(pcie, nic, self.pcie_bandwidth)
-            network.add_duplex(nic, FABRIC, self.ib_bandwidth)
+            network.add_duplex(nic, FABRIC, self.nic_bandwidth)

@@ -26,7 +26,7 @@ class HgxA1004(DirectBoxes):
     boxes: int = integer(2, "boxes", is_size=True)
     gpus: int = integer(4, "GPUs of each box", maximum=4)
     nvlink_bandwidth: Fraction = link_bandwidth(100, "GB/s each way between two GPUs of a box")
-    ib_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
+    nic_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:
         return dict.fromkeys(combinations(range(self.gpus), 2), self.nvlink_bandwidth)

@@ -56,7 +56,7 @@ class Mi250(DirectBoxes):
     boxes: int = integer(2, "boxes", is_size=True)
     gpus: int = integer(16, "GPUs of each box: numbers 0 to gpus-1", maximum=16)
     fabric_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of one Infinity Fabric link")
-    ib_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and InfiniBand")
+    nic_bandwidth: Fraction = link_bandwidth(16, "GB/s each way between a GPU and InfiniBand")
 
     def pairs(self) -> dict[tuple[int, int], Fraction]:
         return {pair: count * self.fabric_bandwidth for pair, count in FABRIC_LINKS.items() if max(pair) < self.gpus}

@@ -2,15 +2,12 @@
 
 A GPU has seven links to the others, each with 16 lanes at 32 Gb/s: 64 GB/s each way, which is the 128 GB/s in both
 directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC for each GPU, 50 GB/s each way; set
-`ib_bandwidth` for others.
+`nic_bandwidth` for others.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import combinations
 
-from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.machines._boxes import DirectBoxes
+from forestcoll.topology.machines._boxes import JoinedBoxes
 from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
 
@@ -33,13 +30,5 @@ MI300X = GpuModel(
     source="wheelersnetwork.com/2024/01 (links as AMD announced them); the 400 Gb/s NIC is what platforms usually have",
 )
 @dataclass(frozen=True)
-class Mi300x(DirectBoxes):
+class Mi300x(JoinedBoxes):
     """Boxes of MI300X."""
-
-    boxes: int = integer(1, "boxes", is_size=True)
-    gpus: int = integer(8, "GPUs of each box", maximum=8)
-    fabric_bandwidth: Fraction = link_bandwidth(64, "GB/s each way of the Infinity Fabric link between two GPUs")
-    ib_bandwidth: Fraction = link_bandwidth(50, "GB/s each way of a NIC")
-
-    def pairs(self) -> dict[tuple[int, int], Fraction]:
-        return dict.fromkeys(combinations(range(self.gpus), 2), self.fabric_bandwidth)

@@ -2,7 +2,7 @@
 
 A GPU has seven links to the others, each with 16 lanes at 38.4 Gb/s: 76.8 GB/s each way, which is the 153.6 GB/s in
 both directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC for each GPU, 50 GB/s each way; set
-`ib_bandwidth` for others.
+`nic_bandwidth` for others.
 """
 
 from dataclasses import dataclass, replace

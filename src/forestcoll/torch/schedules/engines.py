@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from forestcoll.topology import NodeId, Topology
 from forestcoll.torch.calls.work import Completer
 from forestcoll.torch.schedules import cache as schedules
 from forestcoll.torch.schedules.agreement import Agreement
+from forestcoll.torch.schedules.by_size import best_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,10 @@ class Engines:
         self._all: list[Engine] = []
         listed, outline = self._read_tables(tuple(tables))
         try:
-            self._main = self._engine([self._schedule(each, None) for each in UNROOTED])
+            given = {line.split()[0] for line in outline.splitlines()}
+            best = [best_table(topology, each, agreement) for each in UNROOTED if each.value not in given]
+            optima = [self._schedule(each, None) for each in UNROOTED]
+            self._main = self._engine(optima, [each for each in best if each is not None])
             self._add_tables(listed, outline)
         except BaseException:
             self.close(0.0)
@@ -169,12 +173,13 @@ class Engines:
                 engine = self._engine([self._shared(key, partial(_bytes_of, tables, collective, int(place)))])
             self._by_size.setdefault(collective, []).append((int(most), engine))
 
-    def _engine(self, listed: list[Schedule]) -> Engine:
+    def _engine(self, listed: list[Schedule], tuning: Sequence[TuningTable] = ()) -> Engine:
         seat, number = self._seat, self._number
         self._number += 1
         name = f"{seat.name}.{number}"
         communicator = Communicator(
             listed,
+            tuning=tuning,
             rank=seat.rank,
             store=seat.store,
             name=name,

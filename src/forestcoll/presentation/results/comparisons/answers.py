@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import OWN, title_of
+from forestcoll.algorithms.baseline import LIBRARIES, OWN, title_of
 from forestcoll.comparison import Comparison, Row
 from forestcoll.comparison.busy import LinkClassLoad
 from forestcoll.comparison.by_boxes import BoxCount
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted, noun
 from forestcoll.presentation.text import capitalized, percent
-
-_LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
-"""The rows with algorithms that NCCL and RCCL run."""
 
 _PERCENT = Fraction(3, 2)
 """Below this ratio, an advantage is given in percent."""
@@ -37,8 +34,8 @@ def _members(found: Comparison) -> str:
 def rival_of(found: Comparison) -> Row | None:
     """Return the fastest algorithm of NCCL and RCCL, or the fastest other row if there is none."""
     rows = [row for row in found.rows if row.name != OWN and row.schedule is not None]
-    libraries = [row for row in rows if row.name in _LIBRARIES]
-    order = {name: place for place, name in enumerate(_LIBRARIES)}
+    libraries = [row for row in rows if row.name in LIBRARIES]
+    order = {name: place for place, name in enumerate(LIBRARIES)}
     fastest = max(libraries, key=lambda row: (row.algbw, -order[row.name]), default=None)
     return fastest or max(rows, key=lambda row: row.algbw, default=None)
 

@@ -50,6 +50,7 @@ def study_page(study: Study, what: str = "change") -> Page:
         Column("of this kind", right=True, key="count"),
         Column("compute nodes" if set(left) != {now} else None, right=True, key="compute_nodes"),
         Column(f"algbw, {study.topology.bandwidth_unit}", _number, right=True, key="algbw"),
+        Column("busbw", _number, right=True, key="busbw"),
         Column("of now", percent, right=True),
         Column("NCCL" if library.is_known else None, library.own_part, right=True),
         Column("NCCL's best" if library.is_known else None, library.best_part, right=True),
@@ -62,6 +63,7 @@ def study_page(study: Study, what: str = "change") -> Page:
             each.count,
             nodes,
             each.value.algbw,
+            each.value.algbw * study.demand.collective.busbw_factor(max(nodes, 1)),
             each.ratio,
             place,
             place,
@@ -141,16 +143,21 @@ def _or_dash(after: Fraction | None, now: Fraction | None) -> str:
 
 def upgrades_page(study: UpgradeStudy) -> Page:
     """Return the page of a study of upgrades."""
+    has_prices = any(each.price is not None for each in study.rows)
+    factor = _busbw_factor(study)
     columns = (
         Column("more bandwidth on", key="change"),
         Column("of this kind", right=True, key="count"),
         Column(f"now, {study.topology.bandwidth_unit}", _number, right=True, key="bandwidth"),
         Column("gains up to", _limit, right=True),
         Column("algbw", _number, right=True, key="algbw"),
+        Column("busbw", _number, right=True, key="busbw"),
         Column("at", _number, right=True, key="at"),
         Column("of now", percent, right=True),
         *(Column(None, key=key) for key in ("ratio", "links", "breakpoint", "gain_beyond", "curve")),
         *(Column(None, key=key) for key in ("library_algbw", "library_best_algbw")),
+        Column("cost" * has_prices or None, _money, right=True, key="cost" if has_prices else None),
+        Column("gain for 1" * has_prices or None, _money, right=True, key="gain_per_cost" if has_prices else None),
     )
     library = _Library(study, [_upgrade(each) for each in study.rows])
     rows = tuple(
@@ -160,15 +167,18 @@ def upgrades_page(study: UpgradeStudy) -> Page:
             each.bandwidth,
             each,
             each.algbw,
+            each.algbw * factor,
             each.at,
             each.ratio,
             each.ratio,
             [study.topology.ids(ends) for ends in each.links],
             each.breakpoint,
             each.gain_beyond,
-            [{"bandwidth": bandwidth, "algbw": algbw} for bandwidth, algbw in each.curve],
+            [_point(each, bandwidth, algbw) for bandwidth, algbw in each.curve],
             partial(library.algbw, place),
             partial(library.best_algbw, place),
+            each.cost,
+            each.gain_per_cost,
         )
         for place, each in enumerate(study.rows)
     )
@@ -180,9 +190,34 @@ def upgrades_page(study: UpgradeStudy) -> Page:
         *("not known: algbw is that of twice the bandwidth",) * ("not known" in limits),
         *("box switches: switches inside a box; all other switches are outside the boxes",)
         * any(each.name.endswith("box switches") for each in study.rows),
+        *("cost: of that bandwidth on all of the links; gain for 1: in algbw, for each 1 of the first money",)
+        * has_prices,
     )
     table = Table(columns, rows, notes=notes, key="rows", most=_MOST_ROWS)
-    return Page(_title(study.topology, study.demand), (*_head(study), library.head, table))
+    return Page(_title(study.topology, study.demand), (*_head(study), library.head, table, *_best_for_the_money(study)))
+
+
+def _point(row: Upgrade, bandwidth: Fraction, algbw: Fraction) -> dict[str, Fraction]:
+    cost = {} if row.price is None else {"cost": row.price * (bandwidth - row.bandwidth)}
+    return {"bandwidth": bandwidth, "algbw": algbw, **cost}
+
+
+def _money(value: Fraction | None) -> str:
+    return "" if value is None else f"{float(value):.6g}"
+
+
+def _best_for_the_money(study: UpgradeStudy) -> Sequence[str]:
+    """Return which upgrade gains most for the first money, and up to where it does."""
+    best = next((row for row in study.rows if row.gain_per_cost), None)
+    if best is None:
+        return ("No upgrade with a price gains anything.",) * any(row.price is not None for row in study.rows)
+    unit, gain = study.topology.bandwidth_unit, _money(best.gain_per_cost)
+    upto = ""
+    if best.curve[1:]:
+        bandwidth, algbw = best.curve[1]
+        cost = _money(_point(best, bandwidth, algbw)["cost"])
+        upto = f", up to {_number(bandwidth)} {unit} on each link, which costs {cost}"
+    return (f"Most for the money: {best.name}: {gain} {unit} of algbw for each 1{upto}.",)
 
 
 def _upgrade(each: Upgrade) -> Change:
@@ -209,11 +244,16 @@ def failover_page(made: FailoverSet) -> Page:
 
 def _head(study: Study | UpgradeStudy) -> list[Row]:
     topology, algbw, demand = study.topology, study.base.algbw, study.demand
+    unit, busbw = topology.bandwidth_unit, algbw * _busbw_factor(study)
     return [
         row(topology=topology.name, collective=demand.collective, compute_nodes=len(demand.members(topology))),
-        row("algbw now", bandwidth(algbw, topology.bandwidth_unit), algbw=algbw, algbw_float=float(algbw)),
-        row(unit=topology.bandwidth_unit),
+        row("algbw now", bandwidth(algbw, unit), algbw=algbw, algbw_float=float(algbw)),
+        row("busbw now", bandwidth(busbw, unit), busbw=busbw, unit=unit),
     ]
+
+
+def _busbw_factor(study: Study | UpgradeStudy) -> Fraction:
+    return study.demand.collective.busbw_factor(len(study.demand.members(study.topology)))
 
 
 def _bottleneck_document(study: Study, row: ChangeRow) -> dict[str, object]:

@@ -11,7 +11,6 @@ from forestcoll.nccl.job.communicators import ROOT, Choice, Communicator, Gpu, T
 from forestcoll.nccl.job.explained import JobReport, Reached
 from forestcoll.presentation.tables import Column, Page, Row, Table, labelled, row
 from forestcoll.presentation.text import bandwidth
-from forestcoll.solver.bounds.values import busbw_factor
 
 UNKNOWN = "unknown"
 """What the log does not say, in JSON and in tables."""
@@ -199,7 +198,7 @@ def _on_network(report: JobReport) -> Iterator[Table | str]:
     rows = []
     for each in report.reached:
         schedule = each.schedule
-        unit, factor = schedule.topology.bandwidth_unit, busbw_factor(schedule.collective, report.largest.size)
+        unit, factor = schedule.topology.bandwidth_unit, schedule.collective.busbw_factor(report.largest.size)
         limits = "; ".join(limit.name(unit) for limit in each.limiting)
         values = (bandwidth(schedule.algbw, unit), bandwidth(schedule.algbw * factor, unit))
         rows.append((schedule.collective.value, each.algorithm, *values, limits))

@@ -13,7 +13,6 @@ from forestcoll.nccl.results import LogRow, Measured, MissingRank, RasCommunicat
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Column, Page, Row, Table, labelled, row
 from forestcoll.presentation.text import bandwidth, duration, percent
-from forestcoll.solver.bounds.values import busbw_factor
 from forestcoll.topology.link_classes import LinkClass
 
 _MOST_SKIPPED = 5
@@ -97,7 +96,7 @@ def _test_document(found: LogComparison, test: TestComparison) -> dict[str, obje
     if test.bound is None or test.demand is None or found.topology is None or test.limit is None:
         return document
     members = test.demand.members(found.topology)
-    factor = busbw_factor(test.demand.collective, len(members))
+    factor = test.demand.collective.busbw_factor(len(members))
     row, best = test.best
     algbw, rings = test.bound_algbw or Fraction(0), test.rings_algbw
     return document | {
@@ -180,7 +179,7 @@ def _test_blocks(found: LogComparison, test: TestComparison) -> Iterator[Table |
         return
     count = len(test.demand.members(found.topology))
     yield f"{name} over {plural(count, 'rank')}{place}:"
-    yield labelled(_figures(found.topology.bandwidth_unit, test, busbw_factor(test.demand.collective, count)))
+    yield labelled(_figures(found.topology.bandwidth_unit, test, test.demand.collective.busbw_factor(count)))
     if test.causes:
         yield "Causes with which this would be normal, the best first:"
         yield _causes(test)

@@ -17,11 +17,10 @@ from forestcoll.topology.importers.imported import Imported
 def import_page(imported: Imported, output: Path | None = None) -> Page:
     """Return the page of an import; the keys of `bandwidths` in JSON are bandwidths, its values count one-way links."""
     network = network_page(imported.topology)
-    nics = plural(imported.nics, "switch", "switches")
     bandwidths = {plain_number(value): count for value, count in imported.bandwidths.items()}
     rows = (
         row("format", imported.format, format=imported.format, boxes=imported.boxes, bandwidths=bandwidths),
-        row("NICs" * bool(imported.nics), nics, nics=imported.nics),
+        row("NICs" * bool(imported.nics), str(imported.nics), nics=imported.nics),
         written(output),
     )
     assumed, ignored = _listed("Assumed:", imported.assumed), _listed("Ignored:", imported.ignored)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import plural
-from forestcoll.demand.groups.value import Group
+from forestcoll.demand.groups.value import Group, common_busbw_factor
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules.claims import claim_rows
 from forestcoll.presentation.tables import Row, row
@@ -33,7 +33,7 @@ def verified_rows(bundle: BundleSchedule, report: "BundleReport") -> list[Row]:
     ]
     return [
         row(collective=collective_of(bundle.groups)),
-        *claim_rows(bundle, report),
+        *claim_rows(bundle, report, common_busbw_factor(topology, bundle.groups)),
         row("groups", f"{len(bundle.bundled)}, each correct; alone, the schedules reach {span}", groups=groups),
         row("busiest links", f"{report.busiest_count}, with the data of all {noun_of(bundle.groups)}"),
     ]

@@ -32,6 +32,20 @@ def optimum_row(best: Optimum, collective: str | None, members: Collection[int])
     )
 
 
+def busbw_rows(algbw: Fraction | None, factor: Fraction | None, unit: str, whose: str = "") -> list[Row]:
+    """Return the row with the busbw of a collective.
+
+    Args:
+        algbw: its algbw; None if it is not known.
+        factor: busbw / algbw; None if nccl-tests has no busbw of it.
+        unit: the unit of bandwidths.
+        whose: what follows the figure.
+    """
+    if algbw is None or factor is None:
+        return [row(busbw=None)]
+    return [row("busbw", f"{bandwidth(algbw * factor, unit)}{whose}", busbw=algbw * factor)]
+
+
 def time_rows(best: Optimum) -> list[Row]:
     """Return the row with the time of 1 GB, if the size of the unit is known."""
     unit = best.topology.bandwidth_unit
@@ -71,7 +85,8 @@ def what(schedule: Schedule) -> str:
 def verified_rows(schedule: Schedule, report: "Report") -> list[Row]:
     """Return the rows of a valid schedule of any kind: who takes part, the achieved algbw, and the proven bound."""
     topology = schedule.topology
-    rows = [row(collective=schedule.collective), *claim_rows(schedule, report)]
+    factor = schedule.demand.busbw_factor(topology)
+    rows = [row(collective=schedule.collective), *claim_rows(schedule, report, factor)]
     if schedule.ranks is not None:
         rows.append(row(ranks=topology.ids(schedule.ranks)))
     if schedule.root is not None:
@@ -79,15 +94,15 @@ def verified_rows(schedule: Schedule, report: "Report") -> list[Row]:
     return rows
 
 
-def claim_rows(schedule: Schedule, report: "Report") -> list[Row]:
-    """Return the rows about the achieved algbw and the proven bound."""
+def claim_rows(schedule: Schedule, report: "Report", factor: Fraction | None) -> list[Row]:
+    """Return the rows about the achieved algbw and the proven bound; `factor` is busbw / algbw, None if not known."""
     topology, unit, bound = schedule.topology, schedule.topology.bandwidth_unit, schedule.bound
     rows = [
         row(topology=topology.name, compute_nodes=len(schedule.members), unit=unit),
         row(algbw=report.algbw, optimal_algbw=None if bound is None else bound.algbw, optimal=report.optimal),
     ]
     if report.algbw is not None:
-        rows.append(row("algbw", bandwidth(report.algbw, unit)))
+        rows += [row("algbw", bandwidth(report.algbw, unit)), *busbw_rows(report.algbw, factor, unit)]
     if bound is None:
         return [*rows, row("optimum", "not claimed")]
     source = "the cut" if isinstance(bound.proof, CutProof) else f"the proof of kind {bound.proof.kind!r}"

@@ -1,15 +1,16 @@
 """What `optimum` and `generate` return, as a page, in the words of its kind."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from forestcoll.algorithms.method import Generated
+from forestcoll.presentation.by_size import choice_below, choice_rows, from_row, from_sentence
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules.reports import checked_of, words_of
-from forestcoll.presentation.tables import Page, Row, row
+from forestcoll.presentation.tables import Page, Row, Table, row
 from forestcoll.presentation.text import all_written, times
 from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.verification import Report
@@ -70,10 +71,16 @@ def _page(best: Optimum, made: Sequence[Row]) -> Page:
 def generated_page(made: Generated, report: Report, run: Run) -> Page:
     """Return the page of a schedule that was generated, with the report of its verification."""
     best, schedule, topology = made.optimum, made.schedule, made.schedule.topology
+    chosen = [] if made.choice is None else choice_rows(made.choice)
+    below: tuple[Row | Table | str, ...] = () if made.choice is None else tuple(choice_below(made.choice))
+    if made.best_from is not None:
+        below = from_row(made.best_from), from_sentence(made.best_from)
     if best is not None:
         optimal = row(optimal=schedule.algbw == best.bound.algbw)
         checked = run.rows("delivery, loads, algbw and the proof of the bound")
-        return _page(best, [optimal, *_words_of(best).made_rows(schedule), *checked])
-    title = f"{topology.name}: {schedule.collective.value} by {run.method} over {counted(topology, schedule.ranks)}"
+        page = _page(best, [optimal, *_words_of(best).made_rows(schedule), *chosen, *checked])
+        return replace(page, blocks=(*page.blocks, *below))
+    method = run.method if made.choice is None else made.choice.best.method
+    title = f"{topology.name}: {schedule.collective.value} by {method} over {counted(topology, schedule.ranks)}"
     rows = words_of(schedule).verified_rows(schedule, report)
-    return Page(title, (*rows, row(method=run.method), *run.rows(checked_of(schedule))))
+    return Page(title, (*rows, *(chosen or [row(method=method)]), *run.rows(checked_of(schedule)), *below))

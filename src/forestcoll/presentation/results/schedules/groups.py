@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from forestcoll.base.errors import plural, times
 from forestcoll.demand.groups.layout import DIMENSIONS
-from forestcoll.demand.groups.value import Group
+from forestcoll.demand.groups.value import Group, common_busbw_factor
 from forestcoll.presentation.names import link_lines
 from forestcoll.presentation.results.schedules import claims
 from forestcoll.presentation.results.schedules.bundle import (
@@ -69,6 +69,7 @@ def rows(best: GroupsOptimum) -> list[Row]:
     found = [
         claims.optimum_row(best, collective_of(best.groups), members_of_groups(best.topology, best.groups)),
         row("algbw", f"{bandwidth(best.algbw, unit)}{'' if pieces_of(best.groups) else whose}", residual=best.residual),
+        *claims.busbw_rows(best.algbw, common_busbw_factor(best.topology, best.groups), unit, whose),
     ]
     if best.is_optimal:
         found.append(row("optimum", f"reached: no schedule{_along(best.groups)} is faster"))
@@ -83,7 +84,12 @@ def rows(best: GroupsOptimum) -> list[Row]:
 
 
 def _group_document(best: GroupsOptimum, place: int) -> dict[str, object]:
-    found = member_document(best.topology, best.groups[place]) | {"algbw": best.algbw_of(place)}
+    group, algbw = best.groups[place], best.algbw_of(place)
+    factor = common_busbw_factor(best.topology, [group])
+    found = member_document(best.topology, group) | {
+        "algbw": algbw,
+        "busbw": None if factor is None else algbw * factor,
+    }
     if best.gains is not None:
         gain = best.gains.groups[place]
         found["algbw_alone"] = gain.algbw_alone
@@ -211,6 +217,7 @@ def _dimensions(table: LayoutTable) -> Table:
         Column("groups", right=True, key="groups"),
         Column("ranks", right=True, key="ranks"),
         Column("algbw", right=True),
+        Column("busbw", right=True, key="busbw"),
         Column("alone", right=True, key="algbw_alone"),
         Column("limited by", "; ".join, key="limited_by"),
         *(Column(None, key=key) for key in ("name", "algbw", "optimal")),
@@ -221,6 +228,7 @@ def _dimensions(table: LayoutTable) -> Table:
             each.groups,
             each.ranks,
             f"{each.algbw}{'' if each.is_optimal else ' or more'}",
+            each.algbw * table.collective.busbw_factor(each.ranks),
             each.algbw_alone,
             [one.name(unit) for one in each.limited_by],
             each.name,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from forestcoll.algorithms.best_schedule import BestSchedule
 from forestcoll.base.units import size_name
 from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.presentation.pictures.charts.parts import headed
@@ -65,12 +66,14 @@ def _line(name: str, place: int, points: Sequence[Point]) -> Line:
     return Line(name, values, tuple(size for size, _ in values), place)
 
 
-def points_document(points: Sequence[Point]) -> list[dict[str, object]]:
-    """Return the JSON list of the results for all sizes."""
-    return _points(points).documents()
+def points_document(points: Sequence[Point], best: Sequence[BestSchedule] = ()) -> list[dict[str, object]]:
+    """Return the JSON list of the results for all sizes; `best` has the schedules if each size has its own."""
+    return _points(points, best).documents()
 
 
-def simulation_page(schedule: Schedule, points: Sequence[Point], loads: Loads, algbw: float) -> Page:
+def simulation_page(
+    schedule: Schedule, points: Sequence[Point], loads: Loads, algbw: float, best: Sequence[BestSchedule] = ()
+) -> Page:
     """Return the page of a simulation.
 
     Args:
@@ -78,13 +81,15 @@ def simulation_page(schedule: Schedule, points: Sequence[Point], loads: Loads, a
         points: the result for each size. The busiest links are listed for the last one.
         loads: the data that crosses each link.
         algbw: the algbw for large messages, in the unit of the network.
+        best: the schedule of each size, if each has its own; `schedule` is the last of them.
     """
     unit = schedule.topology.bandwidth_unit
-    note = f"Bandwidths in {unit}; the schedule's algbw, for large messages, is {algbw:.6g}."
-    return Page(schedule_title(schedule), (_points(points, note), _busiest(points[-1], loads)))
+    which = f"algbw of {best[-1].method}" if best else "schedule's algbw"
+    note = f"Bandwidths in {unit}; the {which}, for large messages, is {algbw:.6g}."
+    return Page(schedule_title(schedule), (_points(points, best, note), _busiest(points[-1], loads)))
 
 
-def _points(points: Sequence[Point], *notes: str) -> Table:
+def _points(points: Sequence[Point], best: Sequence[BestSchedule], *notes: str) -> Table:
     columns = (
         Column("size", size_name, right=True, key="size"),
         Column("time", duration, right=True, key="time_us"),
@@ -92,11 +97,14 @@ def _points(points: Sequence[Point], *notes: str) -> Table:
         Column("busbw", "{:.4g}".format, right=True, key="busbw"),
         Column("pieces", right=True, key="pieces"),
         Column("chunk", _chunk, right=True, key="chunk_bytes"),
+        *((Column("best schedule", key="schedule"),) if best else ()),
     )
     rows = (
         (point.size, point.seconds * 1e6, point.algbw, point.busbw, point.pieces, point.chunk_bytes) for point in points
     )
-    return Table(columns, tuple(rows), notes=notes)
+    if not best:
+        return Table(columns, tuple(rows), notes=notes)
+    return Table(columns, tuple((*cells, each.method) for cells, each in zip(rows, best, strict=True)), notes=notes)
 
 
 def _chunk(size: float) -> str:

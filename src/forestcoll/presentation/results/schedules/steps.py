@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from forestcoll.presentation.names import counted
+from forestcoll.presentation.results.schedules.claims import busbw_rows
 from forestcoll.presentation.tables import Row, row
 from forestcoll.presentation.text import bandwidth
 from forestcoll.schedule.steps.shape import reduction_factor
@@ -38,13 +39,15 @@ def verified_rows(schedule: StepSchedule, report: "StepReport") -> list[Row]:
 
 
 def _factor_rows(schedule: StepSchedule, report: "StepReport") -> list[Row]:
-    factor, least = report.bandwidth_factor, report.least_factor
-    if factor is None or least is None:
+    whole, least = report.bandwidth_factor, report.least_factor
+    if whole is None or least is None:
         return []
     optimal = "the minimum" if report.optimal else f"the lower bound is {least} ({float(least):.4g})"
-    rows = [row("bandwidth", f"{factor} ({float(factor):.4g}) M/B (T_B); {optimal}")]
+    rows = [row("bandwidth", f"{whole} ({float(whole):.4g}) M/B (T_B); {optimal}")]
     if report.algbw is not None:
-        rows.append(row("algbw", f"{bandwidth(report.algbw, schedule.topology.bandwidth_unit)} for large data"))
+        unit, factor = schedule.topology.bandwidth_unit, schedule.demand.busbw_factor(schedule.topology)
+        rows.append(row("algbw", f"{bandwidth(report.algbw, unit)} for large data"))
+        rows += busbw_rows(report.algbw, factor, unit)
     if adding := reduction_factor(schedule):
         rows.append(row("reduction", f"{adding} ({float(adding):.4g}) M/R (T_C), where a node adds up R GB/s"))
     rows.append(row("transfers", f"{len(schedule)}{_images(schedule)}"))

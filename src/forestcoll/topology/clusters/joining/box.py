@@ -2,10 +2,11 @@
 
 A machine is built with two boxes, and the first one is kept: its nodes, the links between them, and its *ports*. A port
 is a node of the box with links to nodes outside the box; these links and the nodes outside are dropped. In a file of
-one host, the switches that are NICs (their attribute `device` is `nic`) are the ports.
+one host, the switches that are NICs (their attribute `device` is `nic`) are the ports. So are the NICs that an imported
+host keeps, if the user gives no others. A NIC that GPUs share may have two nodes, one for each direction.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -14,6 +15,7 @@ from pathlib import Path
 from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.base.files import path_of
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
+from forestcoll.topology.importers.hosts.nics import with_kept_nics
 from forestcoll.topology.link_classes import is_nic
 from forestcoll.topology.model import Link, Node, Topology
 from forestcoll.topology.registry import BuilderSpec, build_topology, builders, load_with_assumptions
@@ -28,10 +30,12 @@ class BoxPort:
     Attributes:
         node: the place of the node in `Box.nodes`.
         bandwidth: GB/s each way of its links to the outside; None if it is not known.
+        entry: the place of the node that links from outside enter.
     """
 
     node: int
     bandwidth: Fraction | None
+    entry: int
 
 
 @dataclass(frozen=True)
@@ -101,10 +105,11 @@ def _comes_in_boxes(machine: BuilderSpec) -> bool:
     return machine.name != _SELF and any(parameter.name == "boxes" for parameter in machine.parameters)
 
 
-def box_of(text: str) -> Box:
+def box_of(text: str, *, own_nics: bool = True) -> Box:
     """Return the box that `text` names: a machine with parameters, or a file of one host.
 
-    It is a file if its name ends in `.json` or `.gz` or has a folder in it, or if there is a file of that name.
+    It is a file if its name ends in `.json` or `.gz` or has a folder in it, or if there is a file of that name. With
+    `own_nics`, the box has the NICs that an imported host keeps.
 
     Raises:
         InputError: the file cannot be read or holds several boxes, or `box_of_machine` refuses the text.
@@ -113,7 +118,7 @@ def box_of(text: str) -> Box:
         raise InputError(f"box is {shown(text)}; a cluster cannot be the box of a cluster, name a machine or a file")
     if _is_file(text):
         host, assumed = load_with_assumptions(path_of(text))
-        return replace(box_of_topology(text, host), assumed=assumed)
+        return replace(box_of_topology(text, with_kept_nics(host) if own_nics else host), assumed=assumed)
     return box_of_machine(text)
 
 
@@ -163,26 +168,33 @@ def _inside(name: str, whole: Topology, inside: Collection[int]) -> Box:
         for link in whole.links
         if link.source in place and link.target in place
     )
-    outside = _outside(whole.links, place)
-    ports = [BoxPort(node, bandwidth) for node, bandwidth in sorted(outside.items())]
+    ports = _ports(whole, place)
     if not ports:
-        ports = [BoxPort(number, _stated(node)) for number, node in enumerate(nodes) if is_nic(node)]
+        ports = [BoxPort(number, _stated(node), number) for number, node in enumerate(nodes) if is_nic(node)]
     return Box(name, nodes, links, tuple(ports))
 
 
-def _outside(links: Iterable[Link], place: dict[int, int]) -> dict[int, Fraction]:
-    found: dict[int, Fraction] = {}
-    for link in links:
-        if link.source in place and link.target not in place:
-            node = place[link.source]
-            found[node] = found.get(node, Fraction(0)) + link.bandwidth
-    return found
+def _ports(whole: Topology, place: dict[int, int]) -> list[BoxPort]:
+    """Return the nodes with links to nodes outside; the two nodes of a NIC are one port."""
+    leaving: dict[object, int] = {}
+    entering: dict[object, int] = {}
+    bandwidths: dict[object, Fraction] = {}
+    for link in whole.links:
+        inside = link.source if link.target not in place else link.target
+        if (link.source in place) == (link.target in place):
+            continue
+        nic = whole.nodes[inside].attributes.get("nic", inside)
+        (leaving if inside == link.source else entering)[nic] = place[inside]
+        if inside == link.source:
+            bandwidths[nic] = bandwidths.get(nic, Fraction(0)) + link.bandwidth
+    ports = [BoxPort(node, bandwidths[nic], entering.get(nic, node)) for nic, node in leaving.items()]
+    return sorted(ports, key=lambda port: port.node)
 
 
 def _renamed(node: Node) -> Node:
-    """Return the node with an id that does not name its box, and without the attribute `box`."""
+    """Return the node with an id that does not name its box, and without the attributes that do."""
     box = node.attributes.get("box")
-    attributes = {key: value for key, value in node.attributes.items() if key != "box"}
+    attributes = {key: value for key, value in node.attributes.items() if key not in ("box", "nic")}
     return replace(node, id=str(node.id).removeprefix(f"b{box}/"), attributes=attributes)
 
 

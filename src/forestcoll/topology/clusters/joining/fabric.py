@@ -4,12 +4,20 @@ A leaf switch serves the NICs of one rail of `boxes_per_leaf` boxes, in one plan
 have uplinks to a spine, and spines of several pods have uplinks to a core. One switch stands for all spines of a pod,
 and one for all switches of the core, because traffic is spread evenly over them. The uplinks of a leaf or a spine have
 together the bandwidth of its links downwards, divided by the oversubscription of its level.
+
+With `global_bandwidth`, no core joins the pods, but links between every two of them: a dragonfly+. If there are no
+pods, such links join every two leaves, in place of spines: a dragonfly whose groups are one switch each.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
+from typing import TypeAlias
 
 from forestcoll.topology.builder import TopologyBuilder
+
+NicNodes: TypeAlias = list[list[tuple[str, str]]]
+"""For each box and each of its NICs, the ids of the node that sends and of the node that receives."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,9 @@ class Fabric:
         oversubscription: bandwidth down divided by bandwidth up, of each leaf switch.
         pod_leaves: the number of leaf switches of a pod, in each plane; None if there is one pod.
         pod_oversubscription: bandwidth down divided by bandwidth up, of each pod's spine.
+        global_bandwidth: GB/s each way between every two pods, or leaves if there are no pods, in place of switches
+            above them; None if there are such switches.
+        sharp: whether the switches multicast and aggregate.
         partial: whether the last leaf switches and the last pod may be smaller than the others.
     """
 
@@ -36,6 +47,8 @@ class Fabric:
     oversubscription: Fraction = Fraction(1)
     pod_leaves: int | None = None
     pod_oversubscription: Fraction = Fraction(1)
+    global_bandwidth: Fraction | None = None
+    sharp: bool = False
     partial: bool = False
 
     @property
@@ -50,7 +63,18 @@ class Fabric:
         if self.leaves == 1 and self.oversubscription != 1:
             fix = "leave oversubscription out, or set boxes_per_leaf or rails"
             return f"there is one leaf switch, which has no uplinks; {fix}"
-        return self._problem_of_pods()
+        return self._problem_of_groups() or self._problem_of_pods()
+
+    def _problem_of_groups(self) -> str | None:
+        if self.global_bandwidth is None:
+            return None
+        if self.tops == 1:
+            return "there is one group, so global_bandwidth joins nothing; set boxes_per_leaf, or pod_leaves for pods"
+        if self.pod_leaves is None and self.oversubscription != 1:
+            return "leaves have no uplinks with global_bandwidth and no pods; leave oversubscription out"
+        if self.pod_oversubscription != 1:
+            return "pods have no uplinks with global_bandwidth; leave pod_oversubscription out"
+        return None
 
     def _problem_of_pods(self) -> str | None:
         if self.pod_leaves is None:
@@ -83,35 +107,53 @@ class Fabric:
         return -(-self.leaves // (self.pod_leaves or self.leaves))
 
     @property
+    def tops(self) -> int:
+        """The number of groups that `global_bandwidth` joins: pods, or leaf switches if there are no pods."""
+        return self.leaves if self.pod_leaves is None else self.pods
+
+    @property
     def links(self) -> int:
         """The number of one-way links that `add` adds."""
-        uplinks = self.leaves * (self.leaves > 1) + self.pods * (self.pods > 1)
+        joined = self.global_bandwidth is not None
+        uplinks = self.tops * (self.tops - 1) // 2 if joined else self.pods * (self.pods > 1)
+        if not joined or self.pod_leaves is not None:
+            uplinks += self.leaves * (self.leaves > 1)
         return 2 * self.planes * (self.boxes * self.nics + uplinks)
 
-    def add(self, network: TopologyBuilder, nics: list[list[str]], bandwidths: list[Fraction]) -> None:
+    def add(self, network: TopologyBuilder, nics: NicNodes, bandwidths: list[Fraction]) -> None:
         """Add the switches and their links.
 
         Args:
             network: the network, which has the boxes.
-            nics: of each box, the id of the node from which the links of each NIC start.
+            nics: of each box, for each NIC, the ids of the node that sends and of the node that receives.
             bandwidths: GB/s each way of each NIC of a box, over all planes.
         """
         for plane in range(self.planes):
             self._add_plane(network, plane, nics, [each / self.planes for each in bandwidths])
 
-    def _add_plane(
-        self, network: TopologyBuilder, plane: int, nics: list[list[str]], bandwidths: list[Fraction]
-    ) -> None:
+    def _add_plane(self, network: TopologyBuilder, plane: int, nics: NicNodes, bandwidths: list[Fraction]) -> None:
         prefix = f"plane{plane}/" if self.planes > 1 else ""
         for leaf in range(self.leaves):
             group, rail = divmod(leaf, self.rails)
-            name = str(network.add_switch(f"{prefix}leaf{leaf}", tier="leaf", plane=plane, rail=rail))
+            name = self._switch(network, f"{prefix}leaf{leaf}", tier="leaf", plane=plane, rail=rail)
             for box in range(group * self._group, min((group + 1) * self._group, self.boxes)):
                 for nic in self._nics_of(rail):
-                    network.add_duplex(nics[box][nic], name, bandwidths[nic])
-        if self.leaves > 1:
+                    out, back = nics[box][nic]
+                    network.add_link(out, name, bandwidths[nic])
+                    network.add_link(name, back, bandwidths[nic])
+        if self.global_bandwidth is not None and self.pod_leaves is None:
+            self._join(network, [f"{prefix}leaf{leaf}" for leaf in range(self.leaves)], self.global_bandwidth)
+        elif self.leaves > 1:
             ingress = [self._group * sum(bandwidths[nic] for nic in self._nics_of(rail)) for rail in range(self.rails)]
             self._add_spines(network, plane, prefix, [each / self.oversubscription for each in ingress])
+
+    def _switch(self, network: TopologyBuilder, name: str, **attributes: object) -> str:
+        return str(network.add_switch(name, multicast=self.sharp, aggregation=self.sharp, **attributes))
+
+    @staticmethod
+    def _join(network: TopologyBuilder, groups: list[str], bandwidth: Fraction) -> None:
+        for one, other in combinations(groups, 2):
+            network.add_duplex(one, other, bandwidth)
 
     def _nics_of(self, rail: int) -> range:
         size = self.nics // self.rails
@@ -123,11 +165,13 @@ class Fabric:
         core = f"{prefix}core"
         for pod in range(self.pods):
             pod_name = f"pod{pod}/" if self.pods > 1 else ""
-            spine = network.add_switch(f"{prefix}{pod_name}spine", tier="spine", plane=plane)
+            spine = self._switch(network, f"{prefix}{pod_name}spine", tier="spine", plane=plane)
             for leaf in range(pod * size, min((pod + 1) * size, self.leaves)):
                 network.add_duplex(f"{prefix}leaf{leaf}", spine, uplinks[leaf % self.rails])
-        if self.pods > 1:
-            network.add_switch(core, tier="core", plane=plane)
+        if self.global_bandwidth is not None:
+            self._join(network, [f"{prefix}pod{pod}/spine" for pod in range(self.pods)], self.global_bandwidth)
+        elif self.pods > 1:
+            self._switch(network, core, tier="core", plane=plane)
             for pod in range(self.pods):
                 ingress = sum((uplinks[leaf % self.rails] for leaf in range(pod * size, (pod + 1) * size)), Fraction(0))
                 network.add_duplex(f"{prefix}pod{pod}/spine", core, ingress / self.pod_oversubscription)

@@ -74,12 +74,12 @@ class Nics:
         """Whether each NIC is a node that is added to the box."""
         if self.box.has_own_nics:
             return False
-        return self.planes > 1 or self.pcie_bandwidth is not None or self.count != len(self.box.gpus)
+        return self.planes > 1 or self.pcie_bandwidth is not None or self.count != len(self._gpus)
 
     @property
     def _pcie_switches(self) -> int:
         """The number of PCIe switches that are added to a box."""
-        gpus = len(self.box.gpus)
+        gpus = len(self._gpus)
         return 0 if self.pcie_bandwidth is None or self.count == gpus else min(gpus, self.count)
 
     @property
@@ -87,7 +87,7 @@ class Nics:
         """The number of one-way links that `add` adds to a box."""
         if not self._are_nodes:
             return 0
-        gpus = len(self.box.gpus)
+        gpus = len(self._gpus)
         return 2 * (gpus + self.count if self._pcie_switches else max(gpus, self.count))
 
     def bandwidth_of(self, nic: int) -> Fraction:
@@ -95,18 +95,22 @@ class Nics:
         stated = self.bandwidth if self.bandwidth is not None else self.box.ports[nic].bandwidth
         return Fraction(0) if stated is None else stated
 
-    def add(self, network: TopologyBuilder, box: int) -> list[str]:
-        """Add the NICs of box number `box`, and return the ids of the nodes from which their links to leaves start."""
+    def add(self, network: TopologyBuilder, box: int) -> list[tuple[str, str]]:
+        """Add the NICs of box number `box`, and return the ids of the nodes that send to leaves and receive from them.
+
+        For most NICs these two are the same.
+        """
+        if not self._are_nodes and self._uses_ports:
+            return [(self._id(box, port.node), self._id(box, port.entry)) for port in self.box.ports]
         if not self._are_nodes:
-            places = [port.node for port in self.box.ports] if self._uses_ports else list(self.box.gpus)
-            return [self._id(box, place) for place in places]
+            return [(self._id(box, gpu), self._id(box, gpu)) for gpu in self.box.gpus]
         nics = []
         for nic in range(self.count):
             attributes: dict[str, Any] = {"box": box, "device": "nic", "nic_bandwidth": str(self.bandwidth_of(nic))}
             nics.append(str(network.add_switch(f"b{box}/nic{nic}", **attributes)))
         for one, other, bandwidth in self._inner_links(network, box, nics):
             network.add_duplex(one, other, bandwidth)
-        return nics
+        return [(nic, nic) for nic in nics]
 
     def _inner_links(self, network: TopologyBuilder, box: int, nics: list[str]) -> Iterator[tuple[str, str, Fraction]]:
         """Yield the links between GPUs, PCIe switches and NICs."""

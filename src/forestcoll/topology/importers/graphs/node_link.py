@@ -12,6 +12,7 @@ from forestcoll.topology.importers.graphs.plain import GraphImporter, PlainEdge,
 from forestcoll.topology.importers.importer import importers
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
+from forestcoll.topology.networkx_graph import node_name
 
 if TYPE_CHECKING:
     from forestcoll.topology.model import NodeId
@@ -68,7 +69,12 @@ def _node(source: Source, node: object, place: int) -> PlainNode:
     key = next((name for name in _NAMES if name in node), None)
     if key is None:
         raise source.error(f'nodes[{place}] has no "id"; give the node one')
-    return PlainNode(cast("NodeId", node[key]), {name: value for name, value in node.items() if name != key})
+    return PlainNode(_name(node[key]), {name: value for name, value in node.items() if name != key})
+
+
+def _name(value: object) -> "NodeId":
+    """Return the id of a node; JSON has a list for the tuple that networkx calls a node of a lattice by."""
+    return cast("NodeId", node_name(tuple(value) if isinstance(value, list) and len(value) > 1 else value))
 
 
 def _edge(source: Source, edge: object, where: str) -> PlainEdge:
@@ -81,7 +87,7 @@ def _edge(source: Source, edge: object, where: str) -> PlainEdge:
         if key is None:
             raise source.error(f'{where} has no "{names[0]}"; name the node')
         used.add(key)
-        end = edge[key]
+        end = _name(edge[key])
         if not isinstance(end, str | int) or isinstance(end, bool):
             raise source.error(f"{where}: {key} is {shown(end)}; expected the id of a node")
         ends.append(end)

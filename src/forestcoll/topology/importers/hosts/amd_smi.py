@@ -66,8 +66,8 @@ def _host(source: Source, options: AmdSmi, notes: Notes) -> HostFile:
     switches: list[Device] = []
     if len(groups(tables.gpus, links)) > 1:
         pcie, between = pcie_speeds(source.where, "xGMI does not join all GPUs", options, notes)
-        switches, more = cpu_tree([[[[gpu]] for gpu in members] for members in _cpus(tables, notes)], pcie, between)
-        links += more
+        tree = cpu_tree([[[[gpu]] for gpu in members] for members in _cpus(tables, notes)], pcie, between)
+        switches, links = tree.switches, [*links, *tree.links]
     devices = [Device(gpu, {"gpu": gpu.removeprefix("GPU"), **tables.attributes.get(gpu, {})}) for gpu in tables.gpus]
     return HostFile(source, source.stem, tuple(devices), tuple(switches), tuple(links))
 

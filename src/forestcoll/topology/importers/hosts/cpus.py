@@ -1,8 +1,12 @@
-"""CPUs between GPUs, where a file says only which GPUs are near each other: a tree of PCIe switches and CPUs."""
+"""CPUs between GPUs, where a file says only which GPUs are near each other: a tree of PCIe switches and CPUs.
 
-from collections.abc import Sequence
+A CPU is a NUMA node. If there are more than two, the first half is one socket and the others are another one. All CPUs
+of a socket share its link to the other.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 from forestcoll.topology.importers.hosts.host import Device, duplex
@@ -15,6 +19,12 @@ if TYPE_CHECKING:
 
 Links = list[tuple[str, str, Fraction]]
 
+CPU_LINK = Fraction(16)
+"""What NCCL assumes between two CPUs of AMD, in GB/s."""
+
+SOCKETS = 2
+"""The sockets of a host with several CPUs."""
+
 
 def pcie_speeds(where: str, why: str, options: "AmdSmi | NvidiaSmiTopo", notes: Notes) -> tuple[Fraction, Fraction]:
     """Return what a PCIe slot carries, and what a link between two CPUs carries.
@@ -26,41 +36,80 @@ def pcie_speeds(where: str, why: str, options: "AmdSmi | NvidiaSmiTopo", notes: 
         raise missing_speed(where, f"what PCIe carries, and {why}", "--pcie", "32 for PCIe 4.0 x16")
     if options.link_bandwidth is not None:
         return options.pcie, options.link_bandwidth
+    between = min(options.pcie, CPU_LINK)
     notes.assume(
-        f"a link between two CPUs carries {options.pcie} GB/s, as PCIe does; "
+        f"the link between two sockets carries {between} GB/s, NCCL's figure for CPUs of AMD; "
         "forestcoll import --link-bandwidth gives another speed"
     )
-    return options.pcie, options.pcie
+    return options.pcie, between
+
+
+@dataclass(frozen=True)
+class CpuTree:
+    """PCIe switches and CPUs.
+
+    Attributes:
+        switches: the switches and CPUs.
+        links: the links of these and of GPUs.
+        nics: for each NIC the switch or CPU above it.
+    """
+
+    switches: list[Device]
+    links: Links
+    nics: dict[str, str]
 
 
 def cpu_tree(
-    cpus: Sequence[Sequence[Sequence[Sequence[str]]]], pcie: Fraction, between: Fraction
-) -> tuple[list[Device], Links]:
-    """Return the switches and the links of a tree.
+    cpus: Sequence[Sequence[Sequence[Sequence[str]]]],
+    pcie: Fraction,
+    between: Fraction,
+    nics: Collection[str] = (),
+) -> CpuTree:
+    """Return a tree of PCIe switches and CPUs.
 
     Args:
-        cpus: of each CPU the groups of GPUs that reach each other below it. Such a group consists of groups, each of
-            which shares a PCIe switch; if there are several, one more switch joins them.
+        cpus: of each CPU the groups of GPUs and NICs that reach each other below it. Such a group consists of groups,
+            each of which shares a PCIe switch; if there are several, one more switch joins them.
         pcie: GB/s of a PCIe slot.
-        between: GB/s between two CPUs, each of which has a link to every other one.
+        between: GB/s of the link between two sockets.
+        nics: the NICs among the devices; CPUs with NICs only are the last ones.
     """
-    devices: list[Device] = []
-    links: Links = []
+    near = sum(any(device not in nics for group in groups for each in group for device in each) for groups in cpus)
+    tree = CpuTree([], [], {})
     for number, groups in enumerate(cpus):
         cpu = f"CPU{number}"
-        devices.append(Device(cpu, {"device": "cpu"}))
+        tree.switches.append(Device(cpu, {"device": "cpu"}))
         for group in groups:
-            above = cpu if len(group) == 1 else _switch(devices, links, f"PCIe-{group[0][0]}-{group[-1][0]}", cpu, pcie)
-            for gpus in group:
-                top = above if len(gpus) == 1 else _switch(devices, links, f"PCIe-{gpus[0]}", above, pcie)
-                links += [link for gpu in gpus for link in duplex(gpu, top, pcie)]
-    for one, other in combinations(range(len(cpus)), 2):
-        links += duplex(f"CPU{one}", f"CPU{other}", between)
-    return devices, links
+            above = cpu if len(group) == 1 else _switch(tree, f"PCIe-{group[0][0]}-{group[-1][0]}", cpu, pcie)
+            for devices in group:
+                top = above if len(devices) == 1 else _switch(tree, f"PCIe-{devices[0]}", above, pcie)
+                tree.nics.update((device, top) for device in devices if device in nics)
+                tree.links.extend(
+                    link for device in devices if device not in nics for link in duplex(device, top, pcie)
+                )
+    _join(tree, [sum(len(devices) for group in groups for devices in group) * pcie for groups in cpus], between, near)
+    return tree
 
 
-def _switch(devices: list[Device], links: Links, name: str, above: str, pcie: Fraction) -> str:
+def _join(tree: CpuTree, widths: Sequence[Fraction], between: Fraction, near: int) -> None:
+    """Join CPUs: the first half of the first `near` is one socket, and the others of these are the other socket.
+
+    CPUs with NICs only follow. It is not known where they are, so they are at the first socket.
+    """
+    tops = [f"CPU{number}" for number in range(near)]
+    if near > SOCKETS:
+        tops = [f"socket{place * SOCKETS // near}" for place in range(near)]
+        tree.switches.extend(Device(f"socket{number}", {"device": "cpu"}) for number in range(SOCKETS))
+        for number, top in enumerate(tops):
+            tree.links.extend(duplex(f"CPU{number}", top, widths[number]))
+    if near > 1:
+        tree.links.extend(duplex(tops[0], tops[-1], between))
+    for number in range(near, len(widths)):
+        tree.links.extend(duplex(f"CPU{number}", tops[0], widths[number]))
+
+
+def _switch(tree: CpuTree, name: str, above: str, pcie: Fraction) -> str:
     """Add a PCIe switch below a device and return its name."""
-    devices.append(Device(name, {"device": "pcie switch"}))
-    links += duplex(name, above, pcie)
+    tree.switches.append(Device(name, {"device": "pcie switch"}))
+    tree.links.extend(duplex(name, above, pcie))
     return name

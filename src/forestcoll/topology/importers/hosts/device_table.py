@@ -6,7 +6,7 @@ title of a column that is no device (`CPU Affinity`, `NUMA Affinity`, `GPU NUMA 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from forestcoll.base.errors import InputError, shown
@@ -36,6 +36,7 @@ class DeviceTable:
         nics: the titles of the other devices.
         names: the names that a legend gives devices.
         relations: for pairs of titles what the matrix says, in both orders; `X` is left out.
+        numa: the NUMA node of each GPU, where the matrix states one.
         tables: how many matrices the file holds; the first one is read.
     """
 
@@ -43,7 +44,12 @@ class DeviceTable:
     nics: tuple[str, ...]
     names: Mapping[str, str]
     relations: Mapping[tuple[str, str], str]
+    numa: Mapping[str, str]
     tables: int
+
+    def name(self, title: str) -> str:
+        """Return what a legend calls a device, or its title."""
+        return self.names.get(title, title)
 
     def between(self, one: str, other: str) -> str:
         """Return how near two devices are; empty if the matrix does not say."""
@@ -92,7 +98,23 @@ def read_table(source: Source) -> DeviceTable:
     if missing is not None:
         raise source.error(f"the matrix has a column {missing}, but no row for it; paste the whole matrix")
     nics = tuple(title for title in titles if title not in gpus)
-    return DeviceTable(gpus, nics, dict(_LEGEND.findall("\n".join(source.lines))), relations, tables)
+    legend = dict(_LEGEND.findall("\n".join(source.lines)))
+    return DeviceTable(gpus, nics, legend, relations, _numa(source, gpus), tables)
+
+
+def _numa(source: Source, gpus: Sequence[str]) -> dict[str, str]:
+    """Return the NUMA node of each GPU: what follows the relations of its row, after the list of its CPUs."""
+    if "NUMA Affinity" not in source.text:
+        return {}
+    found: dict[str, str] = {}
+    for line in source.lines:
+        words = list(_words(line))
+        if words and words[0] in gpus:
+            after = [word for word in words[1:] if not _RELATION.fullmatch(word)]
+            node = after[1] if len(after) > 1 else after[0] if after and not re.search("[-,]", after[0]) else ""
+            if node.isdecimal():
+                found.setdefault(words[0], node)
+    return found
 
 
 def _words(line: str) -> Iterator[str]:

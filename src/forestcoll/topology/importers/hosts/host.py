@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.base.errors import InputError, plural, shown
+from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.graph.walks import joined
+from forestcoll.topology.importers.hosts.nics import FABRIC, KEPT_NICS, Nic, changed_by_hand
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.model import Topology
-
-FABRIC = "fabric"
-"""The id of the switch that joins the NICs of all hosts."""
 
 KEPT = "nccl"
 """The attribute of a network with what is kept of its hosts."""
@@ -32,23 +30,6 @@ class Device:
     """
 
     name: str
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Nic:
-    """A network card.
-
-    Attributes:
-        name: its name, unique in the file.
-        speed: GB/s each way to the fabric.
-        attached: the devices it is attached to, and the GB/s each way to each.
-        attributes: further attributes of its node.
-    """
-
-    name: str
-    speed: Fraction
-    attached: tuple[tuple[str, Fraction], ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -98,20 +79,22 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
     """
     hosts = _with_own_names(hosts, notes)
     where = ", ".join(dict.fromkeys(host.source.where for host in hosts))
-    builder = TopologyBuilder(_name(hosts), where=where, attributes=_kept(hosts))
     with_fabric = len(hosts) > 1 or not hosts[0].is_joined
     nics = [nic for host in hosts for nic in host.nics]
+    attributes = _kept(hosts)
     if with_fabric:
         _check_fabric(hosts)
     elif nics:
-        why = "links inside the host join all GPUs; import one file for each host to join hosts by NICs"
+        attributes[KEPT_NICS] = [nic.document() for nic in nics]
+        why = "links inside the host join all GPUs; --hosts N, a file for each host, or a cluster of this one uses them"
         notes.ignore(f"{plural(len(nics), 'NIC')}: {why}")
+    builder = TopologyBuilder(_name(hosts), where=where, attributes=attributes)
     for host in hosts:
         _add_host(builder, host, with_fabric=with_fabric)
     if with_fabric and nics:
         builder.add_switch(FABRIC)
         for nic in nics:
-            builder.add_duplex(nic.name, FABRIC, nic.speed)
+            nic.join(builder)
         notes.assume("the fabric between hosts is one switch that is never the bottleneck; the NICs limit")
     return builder
 
@@ -149,9 +132,7 @@ def kept_hosts(topology: Topology) -> dict[str, KeptHost]:
             for name in each["hosts"]
         }
     except (TypeError, KeyError, AttributeError, ValueError, ZeroDivisionError):
-        raise InputError(
-            f"{topology.name}: the attribute {KEPT} of the network is not as forestcoll import writes it; import again"
-        ) from None
+        raise changed_by_hand(topology, KEPT) from None
 
 
 def _kept(hosts: Sequence[HostFile]) -> dict[str, object]:
@@ -185,9 +166,7 @@ def _add_host(builder: TopologyBuilder, host: HostFile, *, with_fabric: bool) ->
     for link in host.links:
         builder.add_link(*link)
     for nic in host.nics if with_fabric else ():
-        builder.add_switch(nic.name, **{"box": host.host, "device": "nic", **nic.attributes})
-        for device, bandwidth in nic.attached:
-            builder.add_duplex(device, nic.name, bandwidth)
+        nic.add(builder, host.host)
 
 
 def _with_own_names(hosts: Sequence[HostFile], notes: Notes) -> list[HostFile]:
@@ -222,24 +201,6 @@ def _renamed(host: HostFile, name: str) -> HostFile:
         tuple(map(own, host.gpus)),
         tuple(map(own, host.switches)),
         tuple((full(one), full(other), bandwidth) for one, other, bandwidth in host.links),
-        tuple(
-            Nic(full(nic.name), nic.speed, tuple((full(each), bw) for each, bw in nic.attached), nic.attributes)
-            for nic in host.nics
-        ),
+        tuple(nic.renamed(f"{name}/") for nic in host.nics),
         {box_of(box): kept for box, kept in host.kept.items()},
     )
-
-
-def shared_out(gpus: Sequence[str], nics: Sequence[str]) -> dict[str, list[str]]:
-    """Return for each NIC the GPUs that use it, where these are equally near: each GPU gets its share of the NICs.
-
-    Example:
-        >>> shared_out(["a", "b"], ["x", "y"]), shared_out(["a", "b"], ["x"]), shared_out(["a"], ["x", "y"])
-        ({'x': ['a'], 'y': ['b']}, {'x': ['a', 'b']}, {'x': ['a'], 'y': ['a']})
-    """
-    if len(nics) >= len(gpus):
-        return {nic: [gpus[place * len(gpus) // len(nics)]] for place, nic in enumerate(nics)}
-    users: dict[str, list[str]] = {nic: [] for nic in nics}
-    for place, gpu in enumerate(gpus):
-        users[nics[place * len(nics) // len(gpus)]].append(gpu)
-    return users

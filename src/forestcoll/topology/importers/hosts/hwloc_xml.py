@@ -1,7 +1,8 @@
 """XML of hwloc (`lstopo topology.xml`): GPUs, and the matrix of NVLink or xGMI bandwidths between them.
 
 The matrix has MB/s for each direction, and 1000000 or 0 on the diagonal. All NVSwitches are merged into one: the file
-lacks the links between them. CPUs can be part of the matrix, on POWER.
+lacks the links between them. CPUs can be part of the matrix, on POWER. Network cards are attached to the GPUs that are
+nearest in the tree of objects.
 """
 
 import re
@@ -13,13 +14,16 @@ from itertools import combinations
 from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, users_of
 from forestcoll.topology.importers.importer import Importer, importers, option
-from forestcoll.topology.importers.notes import Notes
+from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
 
 NVSWITCH = "NVSwitch"
+_CARDS = ("3", "2")
+"""The types of objects that are cards of InfiniBand, and network interfaces."""
 _MATRICES = ("NVLinkBandwidth", "XGMIBandwidth")
 _MOST_OBJECTS = 4096
 _MB_PER_GB = 1000
@@ -30,6 +34,8 @@ _MB_PER_GB = 1000
 class HwlocXml(Importer):
     """Reads XML of hwloc (lstopo topology.xml)."""
 
+    nic: Fraction | None = option("nic")
+    nics: str = option("nics")
     link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
@@ -40,10 +46,10 @@ class HwlocXml(Importer):
 
     def read(self, sources: Sequence[Source], notes: Notes) -> TopologyBuilder:
         """Return the network of a host."""
-        return hosts_network([_host(source, self, notes) for source in sources], notes)
+        return hosts_network([_host(source, self, notes, alone=len(sources) == 1) for source in sources], notes)
 
 
-def _host(source: Source, options: HwlocXml, notes: Notes) -> HostFile:
+def _host(source: Source, options: HwlocXml, notes: Notes, *, alone: bool) -> HostFile:
     root = read_elements(source)
     matrix = next((each for each in root.all() if each.get("name") in _MATRICES and each.tag.startswith("dist")), None)
     if matrix is None:
@@ -72,7 +78,84 @@ def _host(source: Source, options: HwlocXml, notes: Notes) -> HostFile:
     parents = {id(child): parent for parent in root.all("object") for child in parent.children}
     devices = tuple(Device(name, _attributes(each, parents)) for name, each in gpus.items())
     names_of_host = (each.get("value") for each in root.all("info") if each.get("name") == "HostName")
-    return HostFile(source, next(names_of_host, "") or source.stem, devices, tuple(switches), tuple(links))
+    host = source.stem if not alone else next(names_of_host, "") or source.stem
+    cards = _cards(root, parents)
+    if options.nic is None and alone and cards:
+        what = "the file does not say what they carry; give --nic to keep them for a cluster or --hosts"
+        notes.ignore(f"{plural(len(cards), 'NIC')}: {what}")
+        cards = {}
+    nics = _nics(source, cards, {name: _path(each, parents) for name, each in gpus.items()}, options, notes)
+    return HostFile(source, host, devices, tuple(switches), tuple(links), tuple(nics))
+
+
+def _path(element: Element, parents: Mapping[int, Element]) -> list[Element]:
+    """Return an object and those above it, the nearest first."""
+    path = [element]
+    while id(path[-1]) in parents:
+        path.append(parents[id(path[-1])])
+    return path
+
+
+def _cards(root: Element, parents: Mapping[int, Element]) -> dict[str, list[Element]]:
+    """Return the network cards by their names, with the objects above: those of InfiniBand, if there are any."""
+    devices = [each for each in root.all("object") if each.get("type") == "OSDev"]
+    kinds = ([each for each in devices if each.get("osdev_type") == kind] for kind in _CARDS)
+    return {each.get("name"): _path(each, parents) for each in next(filter(None, kinds), [])}
+
+
+def _nics(
+    source: Source,
+    cards: Mapping[str, Sequence[Element]],
+    gpus: Mapping[str, Sequence[Element]],
+    options: HwlocXml,
+    notes: Notes,
+) -> list[Nic]:
+    """Return the network cards that count, each attached to the GPUs that use it."""
+    if not cards:
+        return []
+    if options.nic is None:
+        raise missing_speed(source.where, "what a NIC carries", "--nic", "50 for 400 Gb/s")
+    notes.assume("PCIe is as fast as the NICs")
+    meetings = {name: _meeting(path, gpus) for name, path in cards.items()}
+    nearest = max(meeting.level for meeting in meetings.values())
+    near = [name for name, meeting in meetings.items() if meeting.level == nearest]
+    names = counted(source.where, list(cards), near, options.nics)
+    groups_of_cards: dict[_Meeting, list[str]] = {}
+    for name in names:
+        groups_of_cards.setdefault(meetings[name], []).append(name)
+    order = sorted(groups_of_cards, key=lambda meeting: -meeting.depth)
+    users = users_of(
+        (Near(groups_of_cards[each], each.gpus, each.level == 0) for each in order), all_count=options.nics != "near"
+    )
+    far = [name for name in cards if name not in users]
+    if far:
+        why = "further away from GPUs than others (--nics all counts them)" if options.nics == "near" else "not named"
+        notes.ignore(f"{source.where}: {plural(len(far), 'NIC')} {why}: {listed(far)}")
+    return [Nic(name, options.nic, tuple((gpu, options.nic) for gpu in users[name])) for name in names if name in users]
+
+
+@dataclass(frozen=True)
+class _Meeting:
+    """The lowest object above a card with GPUs below it.
+
+    Attributes:
+        level: 2 for a PCIe switch, 1 for a CPU, 0 for the host.
+        depth: how far it is from the host.
+        gpus: the GPUs below it.
+    """
+
+    level: int
+    depth: int
+    gpus: tuple[str, ...]
+
+
+def _meeting(card: Sequence[Element], gpus: Mapping[str, Sequence[Element]]) -> _Meeting:
+    for place, top in enumerate(card):
+        below = tuple(name for name, path in gpus.items() if any(each is top for each in path))
+        if below and top.get("type") != "Machine":
+            is_switch = top.get("type") in ("PCIDev", "Bridge") and not top.get("bridge_type").startswith("0-")
+            return _Meeting(2 if is_switch else 1, len(card) - place, below)
+    return _Meeting(0, 0, tuple(gpus))
 
 
 def _between_cpus(

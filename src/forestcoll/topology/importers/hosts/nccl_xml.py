@@ -12,9 +12,10 @@ from fractions import Fraction
 
 from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, hosts_network
+from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, hosts_network
 from forestcoll.topology.importers.hosts.link_speeds import in_words_of_nccl, nvlink_speed, xgmi_speed
 from forestcoll.topology.importers.hosts.nccl_elements import GpuElement, GpuLinks, Slot, System, read_systems
+from forestcoll.topology.importers.hosts.nics import Nic
 from forestcoll.topology.importers.hosts.pcie_tree import C2C_PER_GBPS, Links, PcieTree
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
@@ -39,6 +40,7 @@ class NcclXml(Importer):
     xgmi: Fraction | None = option("xgmi")
     pcie: Fraction | None = option("pcie")
     nic: Fraction | None = option("nic")
+    nics: str = option("nics")
     link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod

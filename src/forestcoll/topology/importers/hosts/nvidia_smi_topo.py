@@ -2,18 +2,21 @@
 
 `NV4` is four NVLinks between two GPUs. If the NVLinks in a row are more than a GPU can have, all GPUs are on an
 NVSwitch, and the number is that of the links of each GPU to it. PCIe is used where NVLink does not join all GPUs: its
-switches and CPUs are found from the words `PIX`, `PXB`, `PHB`, `NODE` and `SYS`.
+switches and CPUs are found from the words `PIX`, `PXB`, `PHB`, `NODE` and `SYS`. GPUs of one NUMA node are at one CPU.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
+from types import MappingProxyType
 
 from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.hosts.cpus import cpu_tree, pcie_speeds
+from forestcoll.topology.importers.hosts.cpus import SOCKETS, CpuTree, cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table
-from forestcoll.topology.importers.hosts.host import Device, HostFile, Nic, duplex, groups, hosts_network, shared_out
+from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, share, users_of, within_slots
 from forestcoll.topology.importers.hosts.nvidia_smi_nvlink import stated_speed
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes, listed
@@ -35,7 +38,11 @@ _ONE_BRIDGE = ("PIX", "PSB")
 _SWITCHED = (*_ONE_BRIDGE, "PXB")
 _CPU = (*_SWITCHED, "PHB")
 _NUMA = (*_CPU, "NODE")
-_SHARED_WITH_NIC = (_ONE_BRIDGE, ("PXB",), ("PHB", "NODE", "PHX"))
+_SYSTEM = ("SYS", "SOC")
+_LEVELS = (_ONE_BRIDGE, ("PXB",), ("PHB", "PHX"), ("NODE",), _SYSTEM)
+"""How near a NIC can be to a GPU, from the nearest."""
+_NEAR = ((*_ONE_BRIDGE, "PXB"), ("PHB", "PHX", "NODE"), _SYSTEM)
+"""NICs at a PCIe switch with a GPU are near, or else those at a CPU with one, or else all."""
 
 Links = list[tuple[str, str, Fraction]]
 
@@ -48,6 +55,7 @@ class NvidiaSmiTopo(Importer):
     nvlink: Fraction | None = option("nvlink")
     pcie: Fraction | None = option("pcie")
     nic: Fraction | None = option("nic")
+    nics: str = option("nics")
     link_bandwidth: Fraction | None = option("link_bandwidth")
 
     @staticmethod
@@ -67,14 +75,16 @@ def _host(source: Source, options: NvidiaSmiTopo, notes: Notes, *, alone: bool) 
             f"{source.where}: {plural(table.tables - 1, 'further matrix', 'further matrices')}; put each into a file"
         )
     switches, links = _nvlinks(source, table, options, notes)
+    cards = _cards(source, table, options, notes, alone=alone)
+    nics = []
     if len(groups(table.gpus, links)) > 1:
-        more, tree = _pcie(source, table, options, notes)
-        switches, links = [*switches, *more], [*links, *tree]
+        tree = _pcie(source, table, options, notes, cards)
+        switches, links = [*switches, *tree.switches], [*links, *tree.links]
+        nics = [_nic(table, card, options, [top]) for card, top in tree.nics.items()]
+    elif cards:
+        nics = _nics_at_gpus(source, table, options, notes, cards)
     gpus = tuple(Device(gpu, {"gpu": gpu.removeprefix("GPU")}) for gpu in table.gpus)
-    nics = () if alone else _nics(source, table, options, notes)
-    if alone and table.nics:
-        notes.ignore(f"{plural(len(table.nics), 'NIC')}: import one file for each host to join hosts by NICs")
-    return HostFile(source, source.stem, gpus, tuple(switches), tuple(links), nics)
+    return HostFile(source, source.stem, gpus, tuple(switches), tuple(links), tuple(nics))
 
 
 def _nvlinks(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes) -> tuple[list[Device], Links]:
@@ -86,6 +96,11 @@ def _nvlinks(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: 
     }
     counts = {pair: count for pair, count in counts.items() if count}
     if not counts:
+        if "Legend" in source.text and "NV#" not in source.text:
+            notes.assume(
+                f"{source.where}: no NVLink, as the matrix is that of nvidia-smi topo -mp, which shows none; "
+                "if the GPUs have NVLink, import that of nvidia-smi topo -m"
+            )
         return [], []
     rows = {gpu: [count for (one, _), count in counts.items() if one == gpu] for gpu in table.gpus}
     ports = {gpu: max(row) for gpu, row in rows.items() if row}
@@ -124,48 +139,95 @@ def _nvlink(source: Source, rows: list[list[int]], options: NvidiaSmiTopo, notes
     return Fraction(25)
 
 
-def _pcie(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes) -> tuple[list[Device], Links]:
-    """Return PCIe switches and CPUs, and the links of the tree that they make with the GPUs."""
+def _pcie(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes, cards: Sequence[str]) -> CpuTree:
+    """Return PCIe switches and CPUs, and the links of the tree that they make with the GPUs and NICs."""
     pcie, between = pcie_speeds(source.where, "NVLink does not join all GPUs", options, notes)
     notes.assume(
         "GPUs with PIX share a PCIe switch; PXB joins these by one more; each has one link upwards, to its CPU"
     )
-    cpus = [
-        [_near(table, _ONE_BRIDGE, members) for members in _near(table, _SWITCHED, below)]
-        for below in _near(table, _NUMA)
+    cpus = _near(table, _NUMA, [*table.gpus, *cards], table.numa)
+    if len(cpus) < len(_near(table, _NUMA, [*table.gpus, *cards])):
+        notes.assume(f"{source.where}: GPUs of one NUMA node are at one CPU, also those with SYS between them")
+    own = [cpu for cpu in cpus if set(cpu) & set(table.gpus)]
+    if len(own) > SOCKETS:
+        notes.assume(f"{source.where}: the {len(own)} CPUs are two sockets, the first half and the rest, with one link")
+    alone = [table.name(card) for cpu in cpus if cpu not in own for card in cpu]
+    if alone:
+        _say_shared(source, alone, notes)
+    tree = [[_near(table, _ONE_BRIDGE, group) for group in _near(table, _SWITCHED, cpu)] for cpu in cpus]
+    return cpu_tree(tree, pcie, between, cards)
+
+
+def _near(
+    table: DeviceTable, words: Sequence[str], devices: Sequence[str], numa: Mapping[str, str] = MappingProxyType({})
+) -> list[list[str]]:
+    """Return devices in groups whose members are as near as one of `words`, or which are in one NUMA node.
+
+    NVLink hides how near GPUs are.
+    """
+    pairs = [
+        (one, other, Fraction(1))
+        for one, other in combinations(devices, 2)
+        if table.between(one, other) in words or (one in numa and numa[one] == numa.get(other))
     ]
-    return cpu_tree(cpus, pcie, between)
+    return groups(devices, pairs)
 
 
-def _near(table: DeviceTable, words: Sequence[str], members: Sequence[str] | None = None) -> list[list[str]]:
-    """Return the GPUs in groups whose members are as near as one of `words`; NVLink hides how near they are."""
-    gpus = table.gpus if members is None else members
-    pairs = [(one, other, Fraction(1)) for one in gpus for other in gpus if table.between(one, other) in words]
-    return groups(gpus, pairs)
-
-
-def _nics(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes) -> tuple[Nic, ...]:
-    """Return the NICs that are nearest to a GPU, with the GPUs that use them."""
-    for words in _SHARED_WITH_NIC:
-        near = {nic: [gpu for gpu in table.gpus if table.between(gpu, nic) in words] for nic in table.nics}
-        near = {nic: gpus for nic, gpus in near.items() if gpus}
-        if near:
-            break
-    else:
+def _cards(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes, *, alone: bool) -> list[str]:
+    """Return the NICs that join hosts: those that are near GPUs, or those that the user names."""
+    if alone and options.nic is None:
+        if table.nics:
+            what = "the file does not say what they carry; give --nic to keep them for a cluster or --hosts"
+            notes.ignore(f"{plural(len(table.nics), 'NIC')}: {what}")
+        return []
+    near = next((cards for words in _NEAR if (cards := [nic for nic in table.nics if _gpus(table, nic, words)])), [])
+    if not near and not alone:
         raise source.error("lists no NIC near a GPU that could join hosts; nvidia-smi topo -m lists NICs as columns")
     if options.nic is None:
         raise missing_speed(source.where, "what a NIC carries", "--nic", "50 for 400 Gb/s")
-    far = [table.names.get(nic, nic) for nic in table.nics if nic not in near]
-    if far:
-        notes.ignore(f"{source.where}: {plural(len(far), 'NIC')} further away from GPUs than others: {listed(far)}")
-    reach = options.nic if options.pcie is None else options.pcie
+    by_name = {table.name(nic): nic for nic in table.nics}
+    names = counted(source.where, list(by_name), [table.name(nic) for nic in near], options.nics)
+    _say_far(source, [name for name in by_name if name not in names], options, notes)
+    return [by_name[name] for name in names]
+
+
+def _nics_at_gpus(
+    source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes, cards: Sequence[str]
+) -> list[Nic]:
+    """Return the NICs, each attached to the GPUs that use it."""
     if options.pcie is None:
         notes.assume("PCIe is as fast as the NICs; forestcoll import --pcie gives its speed")
-    users: dict[str, list[str]] = {}
-    by_gpus: dict[tuple[str, ...], list[str]] = {}
-    for nic, gpus in near.items():
-        by_gpus.setdefault(tuple(gpus), []).append(nic)
-    for near_gpus, nics in by_gpus.items():
-        users |= shared_out(near_gpus, nics)
-    names = {nic: table.names.get(nic, nic) for nic in near}
-    return tuple(Nic(names[nic], options.nic, tuple((gpu, reach) for gpu in users[nic])) for nic in near)
+    near: dict[tuple[int, tuple[str, ...]], list[str]] = {}
+    for card in cards:
+        level = next((number for number, words in enumerate(_LEVELS) if _gpus(table, card, words)), len(_LEVELS) - 1)
+        near.setdefault((level, tuple(_gpus(table, card, _LEVELS[level]) or table.gpus)), []).append(card)
+    far = [card for (level, _), found in near.items() if _LEVELS[level] == _SYSTEM for card in found]
+    if far and len(table.gpus) > 1:
+        _say_shared(source, [table.name(card) for card in far], notes)
+    order = [Near(near[key], key[1], _LEVELS[key[0]] == _SYSTEM) for key in sorted(near)]
+    users = users_of(order, all_count=options.nics != "near")
+    share(users, {gpu: [card for card in cards if table.between(gpu, card) in _SWITCHED] for gpu in table.gpus})
+    _say_far(source, [table.name(card) for card in cards if card not in users], options, notes)
+    nics = [_nic(table, card, options, users[card]) for card in cards if card in users]
+    return nics if options.pcie is None else within_slots(nics, dict.fromkeys(table.gpus, options.pcie))
+
+
+def _nic(table: DeviceTable, card: str, options: NvidiaSmiTopo, devices: Sequence[str]) -> Nic:
+    speed = options.nic or Fraction(0)
+    return Nic(table.name(card), speed, tuple((device, options.pcie or speed) for device in devices))
+
+
+def _gpus(table: DeviceTable, nic: str, words: Sequence[str]) -> list[str]:
+    """Return the GPUs that are as near to a NIC as one of `words`."""
+    return [gpu for gpu in table.gpus if table.between(gpu, nic) in words]
+
+
+def _say_far(source: Source, names: list[str], options: NvidiaSmiTopo, notes: Notes) -> None:
+    if names:
+        why = "further away from GPUs than others (--nics all counts them)" if options.nics == "near" else "not named"
+        notes.ignore(f"{source.where}: {plural(len(names), 'NIC')} {why}: {listed(names)}")
+
+
+def _say_shared(source: Source, names: list[str], notes: Notes) -> None:
+    count = plural(len(names), "NIC")
+    notes.assume(f"{source.where}: {count} with SYS to all GPUs, shared by all GPUs of the host: {listed(names)}")

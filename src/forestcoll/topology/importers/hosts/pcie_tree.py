@@ -1,8 +1,10 @@
 """The PCIe tree of a host in NCCL's XML: which NICs serve GPUs, how fast they reach them, and the tree as a network.
 
 A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
-slot count. A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
-path.
+slot count. Much slower cards are for management. The option `nics` counts others. NICs at the lowest PCIe switches are
+given to the GPUs there, and NICs further up to GPUs that have none yet. GPUs share a NIC that is near none, and a GPU
+that is left without one shares a NIC at its PCIe switch. A PCIe switch with a single device below is left out: its link
+has the bandwidth of the slowest slot on the path.
 """
 
 from collections import Counter
@@ -14,7 +16,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import plural
-from forestcoll.topology.importers.hosts.host import Device, Nic, duplex, shared_out
+from forestcoll.topology.importers.hosts.host import Device, duplex
 from forestcoll.topology.importers.hosts.link_speeds import (
     LEAST_MBPS,
     MBPS_PER_GBPS,
@@ -24,6 +26,7 @@ from forestcoll.topology.importers.hosts.link_speeds import (
     pcie_speed,
 )
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, share, users_of, within_slots
 from forestcoll.topology.importers.notes import Notes, listed
 
 if TYPE_CHECKING:
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
 
 C2C_PER_GBPS = 1000
 """NVLink-C2C is stated in thousandths of GB/s."""
+
+_ALL = "--nics all counts them"
+_SLOW = 10
+"""A port with less than this part of the speed of the fastest one is for management."""
 
 Links = list[tuple[str, str, Fraction]]
 
@@ -69,9 +76,17 @@ class PcieTree:
         cards = self._all_cards()
         near = [card for card in cards if any(above in self._gpus_below for above in card.above if not above.is_cpu)]
         used = near or [card for card in cards if not card.is_cpu] or cards
-        why = "share no PCIe switch with a GPU" if near else "have no PCIe slot"
-        self._say_unused([card for card in cards if card not in used], why)
-        return tuple(used)
+        fast = _fast(used)
+        names = counted(self.where, _ports(cards), _ports(fast), self.options.nics)
+        chosen = [card for card in cards if any(net.name in names for net in card.nets)]
+        if self.options.nics == "near":
+            why = "that share no PCIe switch with a GPU" if near else "that have no PCIe slot"
+            self._say_unused([card for card in cards if card not in used], f"{why} ({_ALL})")
+            slow = [card for card in used if card not in fast]
+            self._say_unused(slow, f"with less than a tenth of the speed of others ({_ALL})")
+        else:
+            self._say_unused([card for card in cards if card not in chosen], "that --nics omits")
+        return tuple(chosen)
 
     def _all_cards(self) -> list[Slot]:
         """Return the slots with ports; a port that is listed under several CPUs, as sockets are, counts once."""
@@ -85,31 +100,65 @@ class PcieTree:
         names = [net.name for card in unused for net in card.nets]
         if names:
             count = plural(len(names), "network port")
-            self.notes.ignore(f"{self.where}: {count} that {why}: {listed(names)}")
+            self.notes.ignore(f"{self.where}: {count} {why}: {listed(names)}")
 
     def nics_at_gpus(self) -> list[Nic]:
         """Return the NICs, each attached to the GPUs that use it."""
         near: dict[Slot | None, list[Slot]] = {}
         for card in self._cards:
             near.setdefault(next((each for each in card.above if each in self._gpus_below), None), []).append(card)
-        nics: dict[Slot, Nic] = {}
-        for meeting, cards in near.items():
-            gpus = list(self.gpus.values()) if meeting is None else self._gpus_below[meeting]
-            users = shared_out(gpus, [self._name(card) for card in cards])
-            for card in cards:
-                paths = tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in users[self._name(card)])
-                nics[card] = self._nic(card, paths)
-        return [nics[card] for card in self._cards]
+        order = sorted(near, key=lambda each: 0 if each is None else -1 - len(each.above))
+        users = users_of((self._near(near[each], each) for each in order), all_count=self.options.nics != "near")
+        self._say_unused(
+            [card for card in self._cards if self._name(card) not in users],
+            f"further away from GPUs than their other ports ({_ALL})",
+        )
+        share(users, {name: self._cards_at(slot) for slot, name in self.gpus.items()})
+        nics = [
+            self._nic(card, tuple((gpu, self._path_speed(card, gpu)) for gpu in users[self._name(card)]))
+            for card in self._cards
+            if self._name(card) in users
+        ]
+        return within_slots(nics, self._gpu_speeds)
 
-    def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
-        """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both.
+    def _cards_at(self, slot: Slot) -> list[str]:
+        """Return the NICs below the lowest PCIe switch above a GPU that has some."""
+        for switch in slot.above:
+            below = set(switch.all())
+            if not switch.is_cpu and (cards := [self._name(card) for card in self._cards if card in below]):
+                return cards
+        return []
+
+    def _near(self, cards: Sequence[Slot], meeting: Slot | None) -> Near:
+        """Return NICs with the GPUs below the lowest slot above a NIC that has some; with all GPUs if it is None."""
+        names = [self._name(card) for card in cards]
+        if meeting is not None:
+            return Near(names, self._gpus_below[meeting])
+        if len(self.gpus) > 1:
+            count = plural(len(names), "NIC")
+            self.notes.assume(f"{self.where}: {count} near no GPU, shared by all GPUs of the host: {listed(names)}")
+        return Near(names, list(self.gpus.values()), is_far=True)
+
+    @cached_property
+    def _gpu_speeds(self) -> dict[str, Fraction]:
+        """What each GPU and its NICs exchange: over its slot, or over NVLink-C2C, if it has that."""
+        return {
+            name: max(self._uplink(slot), Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)) for slot, name in self.gpus.items()
+        }
+
+    def _path_speed(self, card: Slot, gpu: str) -> Fraction:
+        """Return what the slowest slot between a NIC and a GPU carries.
 
         A GPU with NVLink-C2C reaches its CPU over that.
         """
         slot = next(slot for slot, name in self.gpus.items() if name == gpu)
+        meeting = next((each for each in card.above if each in slot.above), None)
         speed = min((self._uplink(each) for each in self._below(slot, meeting)), default=None)
-        if speed is not None and (meeting is None or meeting.is_cpu):
-            speed = max(speed, Fraction(slot.gpus[0].c2c, C2C_PER_GBPS))
+        c2c = Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)
+        if speed is not None and speed < c2c and (meeting is None or meeting.is_cpu):
+            what = f"NVLink-C2C of {float(c2c):g} GB/s, as its PCIe slot carries {float(speed):g} GB/s"
+            self.notes.assume(f"{self.where}: {gpu} reaches NICs over {what}")
+            speed = c2c
         ends = [*(self._uplink(each) for each in self._below(card, meeting)), *([] if speed is None else [speed])]
         return min(ends, default=self._speed(card))
 
@@ -236,3 +285,13 @@ class PcieTree:
                 )
             speeds.append(Fraction(speed, MBPS_PER_GBPS))
         return sum(speeds, Fraction(0))
+
+
+def _fast(cards: Sequence[Slot]) -> list[Slot]:
+    """Return the cards without those that are much slower than the fastest one."""
+    speeds = {card: sum(max(net.speed, 0) for net in card.nets) for card in cards}
+    return [card for card, speed in speeds.items() if _SLOW * speed >= max(speeds.values())]
+
+
+def _ports(cards: Sequence[Slot]) -> list[str]:
+    return [net.name for card in cards for net in card.nets]

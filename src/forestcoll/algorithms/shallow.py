@@ -24,33 +24,106 @@ from itertools import pairwise
 from math import lcm
 
 from forestcoll.algorithms.crossings import Crossings
-from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest
-from forestcoll.algorithms.method import DoesNotApplyError, Problem
+from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
+from forestcoll.algorithms.method import DoesNotApplyError, Method, Problem, methods
+from forestcoll.base.parameters import derived_integer, integer
+from forestcoll.demand.collective import Collective
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology.graph.walks import hops
 
 MOST_NODES = 64
 """The most compute nodes."""
+
+MOST_TREES = 64
+"""The most trees of a forest with several trees per root, unless their number is given; more of them take long."""
 
 _POWER = 6
 
 _PASSES = 12
 """The most passes over all nodes."""
 
+_FEW_PASSES = 4
+"""The passes of a method; more of them make forests at most 1 % faster, and take up to twice as long."""
 
-def shallow_forest(problem: Problem, more: int, trees: int) -> Part:
+
+@methods.add(
+    "shallow",
+    summary="Trees of bounded height, with the same number for each root.",
+    by_size=[tuple(tuple(f"shallow:more={more}{trees}" for more in range(5)) for trees in (",trees=1", ""))],
+)
+@dataclass(frozen=True)
+class Shallow(Method):
+    """Trees of bounded height: few sends, at an algbw that may be below the optimum.
+
+    Attributes:
+        more: the most sends in sequence of a tree in addition to the longest shortest path.
+        trees: the trees per root; each has the same share. If None, 4, 2 or 1, so that there are few trees in all.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> methods = "shallow:trees=1", "shallow", "shallow:more=1", "trees"
+        >>> [round(float(generate("mi250:boxes=1", method=each).algbw)) for each in methods]
+        [200, 267, 305, 343]
+    """
+
+    takes = frozenset({"ranks"})
+
+    more: int = integer(0, "sends in addition to the longest shortest path", minimum=0)
+    trees: int | None = derived_integer("4, 2 or 1", "trees per root", minimum=1)
+
+    def schedule(self, problem: Problem) -> TreeSchedule:
+        """Return the trees."""
+        most = MOST_TREES // len(problem.members)
+        trees = self.trees or next((each for each in (4, 2) if each <= most), 1)
+        return schedule_of(problem, lambda each: shallow_forest(each, self.more, trees, _FEW_PASSES))
+
+
+@methods.add(
+    "central",
+    summary="An allreduce along trees of bounded height, whose roots are the nodes near to all others.",
+    by_size=["central", "central:more=1"],
+)
+@dataclass(frozen=True)
+class Central(Method):
+    """An allreduce along trees of bounded height, whose roots are only the nodes that are near to all others.
+
+    Attributes:
+        more: the most sends by which a root is farther from a node than the most central one.
+        times: how many times as many trees as needed.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> generate("mi250:boxes=1", "allreduce", "central").size
+        '8 trees'
+    """
+
+    collectives = (Collective.ALLREDUCE,)
+    takes = frozenset({"ranks"})
+
+    more: int = integer(0, "sends from a root to a node in addition to the least number", minimum=0)
+    times: int = integer(1, "trees, as a multiple of those needed")
+
+    def schedule(self, problem: Problem) -> TreeSchedule:
+        """Return the trees."""
+        centre = central_roots(problem, self.more, self.times)
+        return schedule_of(problem, lambda each: central_forest(each, centre))
+
+
+def shallow_forest(problem: Problem, more: int, trees: int, passes: int = _PASSES) -> Part:
     """Return a forest whose trees have at most `more` sends in sequence more than the longest shortest path.
 
     Args:
         problem: the problem; its collective is an allgather.
         more: the sends in addition.
         trees: the number of trees of each root; each has the same share.
+        passes: the most passes over all nodes.
 
     Raises:
         DoesNotApplyError: there are too many compute nodes, or one does not reach another.
     """
     sends = _Sends.of(problem)
     roots = [root for root in range(len(problem.members)) for _ in range(trees)]
-    return _forest(sends, problem, roots, sends.diameter + more)
+    return _forest(sends, problem, roots, sends.diameter + more, passes)
 
 
 @dataclass(frozen=True)
@@ -109,13 +182,13 @@ def central_forest(problem: Problem, centre: Centre) -> Part:
     Raises:
         DoesNotApplyError: there are too many compute nodes, or one does not reach another.
     """
-    return _forest(_Sends.of(problem), problem, centre.roots, centre.height)
+    return _forest(_Sends.of(problem), problem, centre.roots, centre.height, _PASSES)
 
 
-def _forest(sends: "_Sends", problem: Problem, roots: Sequence[int], height: int) -> Part:
+def _forest(sends: "_Sends", problem: Problem, roots: Sequence[int], height: int, passes: int) -> Part:
     search = _ForestSearch(sends, height)
     search.trees += map(search.grow, roots)
-    search.run()
+    search.run(passes)
     return forest(problem, (each.logical(sends, Fraction(1, len(roots))) for each in search.trees))
 
 
@@ -291,9 +364,9 @@ class _ForestSearch:
             self._load(parent, node, change)
         return total
 
-    def run(self) -> None:
-        """Move nodes until none moves, or for `_PASSES` passes."""
-        for _ in range(_PASSES):
+    def run(self, passes: int) -> None:
+        """Move nodes until none moves, or for so many passes."""
+        for _ in range(passes):
             moves = [self._improve(place) for place in range(len(self.trees))]
             if not any(moves):
                 return

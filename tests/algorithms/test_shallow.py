@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from forestcoll.algorithms.forests import schedule_of
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
+from forestcoll.algorithms.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.programs.interpreter import check
@@ -23,7 +24,6 @@ from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import build_topology
-from forestcoll.tuning.shallow import central_forest, central_roots, shallow_forest
 from forestcoll.tuning.streams import stream_program
 from forestcoll.verification import verify
 from networks import examples, networks
