@@ -12,7 +12,7 @@ from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.nccl.order.fabric import hosts_of
 from forestcoll.nccl.order.files import FORMATS, order_lines, write_order
 from forestcoll.nccl.order.rank_order import RankOrder, rank_order
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import load_topology
 from networks import duplex_networks, examples
 from refusal import refusal
@@ -88,6 +88,16 @@ def test_an_order_that_is_good_already_is_kept() -> None:
     found = rank_order("superpod-h100:boxes=64")
     assert found.is_given
     assert found.crossed[0].given == found.crossed[0].best
+
+
+def test_nodes_of_hosts_may_be_mixed() -> None:
+    builder = TopologyBuilder("mixed")
+    builder.add_switch("switch")
+    for gpu in range(2):
+        for host in "ab":
+            builder.add_compute(f"{host}{gpu}", box=host)
+            builder.add_duplex(f"{host}{gpu}", "switch", 1)
+    assert rank_order(builder.build()).is_given
 
 
 def test_1024_hosts_on_two_tiers_take_a_few_seconds() -> None:

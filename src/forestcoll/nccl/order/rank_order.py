@@ -80,7 +80,8 @@ class RankOrder(Displayed):
     @property
     def is_given(self) -> bool:
         """Whether it is the order of the network."""
-        return list(self.ranks) == sorted(self.ranks)
+        firsts = [members[0] for _, members in self.hosts]
+        return firsts == sorted(firsts)
 
     @property
     def is_proven(self) -> bool:
@@ -113,9 +114,7 @@ def rank_order(
         InputError: an argument is not valid, or a layout is given and hosts have different numbers of GPUs.
 
     Example:
-        >>> from forestcoll import load_topology
-        >>> shuffled = load_topology("cluster:boxes=4,boxes_per_leaf=2,oversubscription=2")
-        >>> found = rank_order(shuffled)
+        >>> found = rank_order("cluster:boxes=4,boxes_per_leaf=2,oversubscription=2")
         >>> [name for name, _ in found.hosts], found.crossed[0].best, found.crossed[0].is_proven
         (['b0', 'b1', 'b2', 'b3'], 12, True)
     """
