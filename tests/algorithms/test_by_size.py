@@ -118,6 +118,18 @@ def test_the_optimum_for_large_data_is_the_best_from_a_size_on() -> None:
         assert simulate(trees, [size])[0].seconds <= 1.005 * BySize(problem).at(size).point.seconds
 
 
+@pytest.mark.parametrize("spec", SPECS)
+def test_from_that_size_on_no_candidate_is_faster(spec: str) -> None:
+    for collective in COMPARED:
+        by_size = BySize(problem_of(spec, collective))
+        found, own = by_size.optimum_from(), generate(spec, collective)
+        assert found.size is not None
+        for size in (found.size, 3 * found.size, 2**44):
+            assert simulate(own, [size])[0].seconds <= by_size.at(size).point.seconds * 1.005
+        if found.below is not None:
+            assert simulate(own, [found.size // 2])[0].seconds > found.below.point.seconds * 1.005
+
+
 def test_shorter_trees_have_the_same_algbw() -> None:
     plain, shorter = (generate("dgx-1:boxes=1", method=each) for each in ("trees", "trees:shorter=true"))
     assert plain.algbw == shorter.algbw
