@@ -4,18 +4,20 @@ The libraries are those of `make nccl`. They are proprietary: they are downloade
 """
 
 import gzip
+import json
 import sys
+from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 import nccl_judge
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice import stored
-from forestcoll.nccl.choice.host import host_files
+from forestcoll.nccl.choice.host import HostFiles, host_files
 from forestcoll.nccl.choice.installed import ask
-
-if TYPE_CHECKING:
-    from forestcoll.nccl.choice.table import Table
+from forestcoll.nccl.choice.table import Entry, Table
 
 HOSTS = (*range(1, 17), 24, 32, 48, 64, 96, 128)
 """The numbers of hosts whose tables are stored."""
@@ -44,7 +46,34 @@ def lines_of(machine: str, hosts: int, libraries: list[Path]) -> list[str]:
     kinds: dict[tuple[object, ...], list[Table]] = {}
     for table in tables:
         kinds.setdefault((table.channels, *table.entries.items()), []).append(table)
-    return [stored.line_of(machine, host, kind) for kind in kinds.values()]
+    return [line_of(machine, host, kind) for kind in kinds.values()]
+
+
+def line_of(machine: str, host: HostFiles, tables: Iterable[Table]) -> str:
+    """Return the line of the file for tables of one machine that differ in their versions only."""
+    first, *others = tables
+    places: dict[tuple[str, str, Entry], list[str]] = defaultdict(list)
+    for (collective, algorithm, protocol), entry in first.entries.items():
+        places[algorithm, protocol, entry].append(collective.value)
+    document = {
+        "key": stored.key_of(host),
+        "hosts": first.hosts,
+        "versions": [first.version, *(each.version for each in others)],
+        "machine": machine,
+        "capability": host.capability,
+        "cpu": "amd" if host.is_amd else "intel",
+        "channels": first.channels,
+        "entries": {
+            f"{'+'.join(names)} {algorithm} {protocol}": [_short(entry.latency_us), _short(entry.bandwidth), entry[2]]
+            for (algorithm, protocol, entry), names in places.items()
+        },
+    }
+    return json.dumps(document)
+
+
+def _short(value: float) -> float:
+    """Return the shortest decimal number that is the same with 32 bits."""
+    return float(str(np.float32(value)))
 
 
 def main() -> None:

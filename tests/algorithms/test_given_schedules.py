@@ -56,7 +56,7 @@ def test_sizes_are_numbers_or_texts_in_all_functions() -> None:
 
 def test_other_arguments_of_simulate_are_checked() -> None:
     assert refusal(fc.simulate, SCHEDULE, [1], {"alpha": 1}) == "costs is {'alpha': 1}; expected Costs or None"
-    message = "there is no model 'progam'; did you mean 'program'? there are trees, program"
+    message = "there is no model 'progam'; did you mean 'program'? there are trees, program, slots"
     assert refusal(fc.simulate, SCHEDULE, [1], model="progam") == message
 
 

@@ -12,8 +12,8 @@ from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.algorithms.ring_orders import closed_orders, passages
-from forestcoll.algorithms.routes import Routes
 from forestcoll.programs import lower
+from forestcoll.topology.graph.routes import Routes
 from networks import linked
 
 

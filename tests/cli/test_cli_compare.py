@@ -85,6 +85,12 @@ def test_the_page_fits_on_a_screen_and_all_shows_everything() -> None:
     assert document["rows"][0]["busbw"] == document["optimal_busbw"]
 
 
+def test_few_rows_are_all_shown_also_those_with_equal_figures() -> None:
+    lines = run_command("compare", "dgx-a100:boxes=2", "--collective", "all-to-all", "--sizes", "1M").out.splitlines()
+    assert [line.split()[0] for line in lines[3:7]] == ["forestcoll", "direct", "two-level", "bruck"]
+    assert not any("more row" in line for line in lines)
+
+
 @pytest.mark.parametrize("collective", COMPARED)
 def test_texts_name_the_collective_that_is_compared(collective: str) -> None:
     document = json_of("compare", "dgx-1:boxes=1,gpus=4", "--collective", collective, "--sizes", "1M")

@@ -80,7 +80,7 @@ def test_the_version_says_how_the_native_core_was_built(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("simulate ring --model tres", "'tres' is not one of 'trees', 'program'; did you mean 'trees'?"),
+        ("simulate ring --model tres", "'tres' is not one of 'trees', 'program', 'slots'; did you mean 'trees'?"),
         ("export ring --to msccl-xml --dialect azur", "; did you mean 'azure'?"),
         ("one-port ring --source 0 --ports ones", "; did you mean 'one'?"),
         ("one-port ring --source 0 --ports qqq", "'bounded', 'all'"),

@@ -135,3 +135,15 @@ def test_bandwidths_are_rounded_to_a_number_of_digits(tmp_path: Path) -> None:
     run = run_command("import", source, "--format", "edge-list", "--rounding", "4", "-o", target)
     assert "rounded to 4 digits, those of 1 link" in run.out
     assert [edge["bandwidth"] for edge in json.loads(target.read_bytes())["edges"]] == ["247/200", 1]
+
+
+def test_odd_hardware_is_said(tmp_path: Path) -> None:
+    rows = [[" X " if one == other else "NV12" for other in range(8)] for one in range(8)]
+    for other in range(7):
+        rows[7][other] = rows[other][7] = "NV11"
+    path = tmp_path / "topo.txt"
+    titles = "\t".join(f"GPU{number}" for number in range(8))
+    path.write_text("\n".join([f"\t{titles}", *(f"GPU{n}\t" + "\t".join(row) for n, row in enumerate(rows))]))
+    odd = "1 of 8 links between GPU and NVSwitch has 275 GB/s, not 300 GB/s: GPU7--NVSwitch"
+    assert f"Odd:\n  {odd}" in run_command("import", path).out
+    assert json_of("import", path)["odd_hardware"] == [odd]

@@ -97,6 +97,12 @@ def _wait_in_a_stage() -> None:
             time.sleep(0.01)
 
 
+def _fail_in_a_stage() -> None:
+    with TerminalProgress():
+        time.sleep(0.1)
+        raise InputError("the file is too large")
+
+
 def test_work_above_the_limit_of_memory_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal_progress, "_LOOKS", 0.01)
     monkeypatch.setattr(terminal_progress, "_present_memory", lambda: 3 * 10**9)
@@ -107,6 +113,22 @@ def test_work_above_the_limit_of_memory_is_stopped(monkeypatch: pytest.MonkeyPat
             _wait_in_a_stage()
     finally:
         set_memory_limit(None)
+
+
+def test_work_that_ends_while_it_is_being_stopped_has_its_own_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command said that it was interrupted, in place of the work's own message."""
+    ends, join = threading.Event(), threading.Thread.join
+
+    def joined(thread: threading.Thread, timeout: float | None = None) -> None:
+        ends.set()
+        join(thread, timeout)
+
+    monkeypatch.setattr(threading.Thread, "join", joined)
+    monkeypatch.setattr(terminal_progress, "_LOOKS", 0.01)
+    monkeypatch.setattr(terminal_progress, "memory_limit", lambda: 10**9)
+    monkeypatch.setattr(terminal_progress, "_present_memory", lambda: 2 * 10**9 * ends.wait(60))
+    with pytest.raises(InputError, match="the file is too large"):
+        _fail_in_a_stage()
 
 
 def test_more_than_2_gb_of_memory_are_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

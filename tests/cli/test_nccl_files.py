@@ -1,7 +1,9 @@
 """The files that NCCL reads, from the command line: graph files."""
 
+import re
 from pathlib import Path
 
+import pytest
 from cli_run import run_command
 
 from forestcoll import generate, write_schedule
@@ -45,9 +47,9 @@ def test_topology_files_are_a_file_or_a_folder_and_hosts_have_names(tmp_path: Pa
     assert (found["topology"], found["boxes"], found["nics"]) == ("pair", 2, 16)
     network = str(tmp_path / "n.json")
     run_command("import", file, "--hosts", "3", "-o", network)
-    run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts)
-    assert sorted(path.name for path in Path(hosts).iterdir()) == ["t-0.xml", "t-1.xml"]
-    assert run_command("topology", network, "--without", "t-1/mlx5_0", "--to", "nccl-topo", "-o", hosts).status == 0
+    run_command("topology", network, "--without", "b1/mlx5_0", "--to", "nccl-topo", "-o", hosts)
+    assert sorted(path.name for path in Path(hosts).iterdir()) == ["b0.xml", "b1.xml"]
+    assert run_command("topology", network, "--without", "b1/mlx5_0", "--to", "nccl-topo", "-o", hosts).status == 0
     assert "the format" not in run_command("topology", network, "-o", file).error_line()
     assert "<gpu" not in run_command("topology", "dgx-a100", "--to", "nccl-topo-vm").out
 
@@ -60,3 +62,15 @@ def test_the_lint_prints_lines_of_topology_files(tmp_path: Path) -> None:
     [found] = run_command("import", "--lint", file, "--json").document()["files"]
     assert (found["file"], [each["line"] for each in found["findings"]]) == (file, [3])
     assert "leave -o out" in run_command("import", "--lint", file, "-o", str(tmp_path / "n.json")).error_line(2)
+
+
+def test_the_commands_of_the_how_to_for_virtual_machines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "topology-file-for-a-vm.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^forestcoll (.*)$", page, re.MULTILINE)
+    assert len(commands) == 3
+    for command in ("topology dgx-a100:boxes=2 --to nccl-topo -o topo.xml", *commands):
+        assert run_command(*command.split()).status == 0, command
+    assert "forestcoll topology dgx-a100:boxes=2 --to nccl-topo -o topo.xml" in page
+    [shown] = re.findall(r"```xml\n(.*?)```", page, re.DOTALL)
+    assert Path("virtualTopology.xml").read_text().startswith(shown)

@@ -13,6 +13,7 @@ from forestcoll.comparison.nccl_tuning import nccl_tuning
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.measurement import MeasuredTimes
 from forestcoll.nccl.job.explained import explain_job
+from forestcoll.nccl.order.rank_order import rank_order
 from forestcoll.oneport import compare_series
 from forestcoll.presentation import html
 from forestcoll.programs import judge_file
@@ -70,6 +71,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> list[Displayed]:
         write_failover(network, folder / "failover"),
         job,
         nccl_tuning("dgx-h100:boxes=4", "allreduce", [2**20]),
+        rank_order("ring:nodes=4"),
     ]
 
 

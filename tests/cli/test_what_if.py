@@ -146,3 +146,20 @@ def test_the_columns_of_upgrades_are_explained() -> None:
     for note in ("gains up to: more bandwidth than this", "at: the bandwidth of each", "box switches: switches inside"):
         assert f"\n  {note}" in page
     assert "box switches" not in run_command("what-if", "ring:nodes=4", "--upgrade").out
+
+
+def test_upgrades_in_money_and_their_chart(tmp_path: Path) -> None:
+    words = ["what-if", "dgx-a100:boxes=2", "--upgrade", "--price", "nic=20", "--price", "GPU--box switch=10"]
+    page = run_command(*words, "--plot", str(tmp_path / "gain.svg")).out
+    assert "Most for the money: 16 links of 300 GB/s between GPUs and box switches: 0.00666667 GB/s" in page
+    assert "up to 350 GB/s on each link, which costs 8000." in page
+    assert "16 links of 300 GB/s" in (tmp_path / "gain.svg").read_text()
+    rows = json.loads(run_command(*words, "--json").out)["rows"]
+    assert (rows[0]["cost"], rows[0]["gain_per_cost"]) == ("8000", "1/150")
+    assert rows[0]["curve"][-1] == {"bandwidth": "350", "algbw": "400", "cost": "8000"}
+    useless = run_command("what-if", "ring:nodes=4", "--upgrade", "--price", "0--1=5").out
+    assert "No upgrade with a price gains anything." in useless
+    assert "cost" not in run_command("what-if", "ring:nodes=4", "--upgrade").out
+    run = run_command(*words[:3], "--plot", str(tmp_path / "gain.svg"))
+    assert (run.status, "give --price too" in run.err) == (2, True)
+    assert run_command("what-if", "ring:nodes=4", "--fail", "links", "--price", "nic=2").status == 2

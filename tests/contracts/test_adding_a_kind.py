@@ -167,7 +167,7 @@ def test_a_schedule_of_the_new_kind_is_simulated() -> None:
 def test_a_schedule_of_the_new_kind_has_the_common_report() -> None:
     lines = reports.verified_page(stars(), verify(stars()), Path("s.json")).lines()
     assert lines[0] == "s.json: valid: allgather on complete:nodes=5,bandwidth=7, 5 compute nodes"
-    assert "reached; the cut in the file proves that no schedule is faster" in lines[2]
+    assert "reached; the cut in the file proves that no schedule is faster" in lines[3]
     assert reports.verified_page(stars(), verify(stars()), Path("s.json")).document()["optimal_algbw"] == "35"
 
 

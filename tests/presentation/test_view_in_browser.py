@@ -36,13 +36,13 @@ document.title = result.join(";");
 </script>"""
 
 
-def dumped(page: str, tmp_path: Path) -> tuple[str, str]:
+def dumped(page: str, tmp_path: Path, *more: str) -> tuple[str, str]:
     """Return the document after its scripts have run, and the messages of the browser."""
     path = tmp_path / "page.html"
     path.write_text(page)
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={tmp_path}"]
     run = subprocess.run(  # noqa: S603 (the browser)
-        [BROWSER, *options, "--dump-dom", path.as_uri()], capture_output=True, text=True, check=True, timeout=120
+        [BROWSER, *options, *more, "--dump-dom", path.as_uri()], capture_output=True, text=True, check=True, timeout=120
     )
     return run.stdout, "\n".join(line for line in run.stderr.splitlines() if "CONSOLE" in line)
 
@@ -60,3 +60,17 @@ def test_controls_and_keys_work_without_errors(tmp_path: Path) -> None:
         "0: compute node, 2 GB/s out",
         "1: compute node, 2 GB/s out",
     ]
+
+
+def test_on_a_narrow_screen_a_picture_keeps_its_size_and_scrolls(tmp_path: Path) -> None:
+    probe = """<script>
+    const box = document.querySelector(".scroll"), picture = box.querySelector("svg");
+    const widths = [picture.getBoundingClientRect().width, picture.getAttribute("width"), box.clientWidth];
+    document.title = [...widths, document.documentElement.scrollWidth].map(Math.round).join(";");
+    </script>"""
+    page = view("dgx-a100:boxes=2").html().replace("</body>", f"{probe}</body>")
+    shown, messages = dumped(page, tmp_path, "--window-size=500,900")
+    assert messages == ""
+    drawn, natural, room, whole = map(int, shown.partition("<title>")[2].partition("</title>")[0].split(";"))
+    assert drawn == natural > room
+    assert whole <= 500

@@ -50,10 +50,10 @@ def test_the_size_selects_the_schedule(tmp_path: Path) -> None:
 
 
 def test_a_table_may_be_a_value() -> None:
-    ranges = [
+    ranges = (
         ScheduleRange(100, generate(RING, "allreduce", "ring")),
         ScheduleRange(10**6, generate(RING, "allreduce")),
-    ]
+    )
     with Players([generate(RING)], tuning=[TuningTable(Collective.ALLREDUCE, ranges)]) as players:
         found = players.run(lambda group: group.allreduce(np.ones(300)).wait(LIMIT))
         assert all((each == 3).all() for each in found)

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 from test_machines import bandwidth
 
-from forestcoll import optimum
+from forestcoll import generate, optimum
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from forestcoll.topology.clusters.joining.box import box_of_machine
 from forestcoll.topology.networkx_graph import to_networkx
@@ -208,6 +208,10 @@ def test_switches_with_sharp_add_up() -> None:
         "leaf0", "leaf1", "pod0/spine", "pod1/spine", "core",
     }  # fmt: skip
     assert optimum(sharp, "allreduce").algbw > optimum(plain, "allreduce").algbw
+    assert len(build_topology("superpod-h100:boxes=33,sharp=true").able_switches) == 16 + 1
+    # NVLS is of the switches of boxes.
+    tree = "cluster:box=dgx-h100:gpus=2,boxes=3,boxes_per_leaf=1,sharp=true"
+    assert "NVLS needs a switch in each box" in refusal(generate, tree, "allreduce", "nvls-tree")
 
 
 def test_every_node_of_a_box_has_its_number() -> None:

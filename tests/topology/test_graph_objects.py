@@ -153,6 +153,14 @@ def test_node_link_files_of_lattices_are_read(tmp_path: Path) -> None:
     assert [node.id for node in network.nodes] == ["0.0", "0.1", "1.0", "1.1"]
 
 
+def test_what_was_assumed_is_on_the_page_of_the_network_and_of_an_optimum() -> None:
+    said = "no edge has a bandwidth, so each link has 1 GB/s each way"
+    for demand in ("allgather", "all-to-all"):
+        assert said in str(optimum(nx.cycle_graph(3), demand))
+    assert said in str(load_topology(nx.cycle_graph(3)))
+    assert "assumed" not in str(optimum("ring:nodes=3"))
+
+
 def test_every_function_takes_such_an_object() -> None:
     assert optimum(nx.grid_2d_graph(2, 2), "allreduce").algbw == optimum("ring:nodes=4", "allreduce").algbw
     assert optimum(np.array([[0, 2], [2, 0]])).algbw == 4

@@ -1,8 +1,11 @@
 """What slots ask of CUDA, recorded by a stand-in; and when collectives are captured as graphs."""
 
+import re
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,15 +17,17 @@ import torch
 import torch.distributed as dist
 from replaying import Replaying
 
+import forestcoll.torch
 from forestcoll import Collective, CommunicationError
 from forestcoll.measurement.bench.cuda import CudaRequest, measure_ways
 from forestcoll.runtime import ReduceOp
+from forestcoll.torch.calls.accelerators import CUDA, XPU, Accelerator, accelerator_here
 from forestcoll.torch.calls.call import Call
 from forestcoll.torch.slots import graphs
 from forestcoll.torch.slots.choice import why_not
 from forestcoll.torch.slots.graphs import Graphs
 from forestcoll.torch.slots.movement import Movement
-from forestcoll.torch.slots.streams import Cuda, Host, device_of
+from forestcoll.torch.slots.streams import Gpu, Host, device_of
 from forestcoll.torch.slots.work import SlotWork
 
 
@@ -85,7 +90,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> RecordedCuda:
 
 def test_all_work_is_on_an_own_stream_between_two_events(recorded: RecordedCuda) -> None:
     tensor: Any = SimpleNamespace(record_stream=lambda _: recorded.note("memory is kept for own"))
-    finished = Cuda().issue([tensor], lambda: recorded.note("slots"))
+    finished = Gpu().issue([tensor], lambda: recorded.note("slots"))
     work = SlotWork(finished, [])
     assert not work.is_completed()
     assert work.wait()
@@ -106,7 +111,7 @@ def test_a_future_is_set_on_the_own_stream(recorded: RecordedCuda, monkeypatch: 
         return SimpleNamespace(set_result=lambda outputs: recorded.note(f"set {outputs}"))
 
     monkeypatch.setattr(torch.futures, "Future", future)
-    work = SlotWork(Cuda().issue([], lambda: None), [1])
+    work = SlotWork(Gpu().issue([], lambda: None), [1])
     recorded.calls.clear()
     work.get_future()
     work.synchronize()
@@ -125,10 +130,69 @@ def test_a_new_group_makes_its_communicator_by_an_allreduce(
         return SimpleNamespace(wait=lambda: recorded.note("wait"))
 
     group: Any = SimpleNamespace(allreduce=allreduce)
-    Cuda().open(group)
+    Gpu().open(group)
     assert recorded.calls == ["allreduce of 1 on cuda", "wait"]
-    assert Cuda().is_captured()
-    assert isinstance(device_of("cuda"), Cuda)
+    assert Gpu().is_captured()
+    assert isinstance(device_of("cuda"), Gpu)
+
+
+def test_gpus_of_intel_have_the_same_slots_without_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = RecordedCuda()
+    monkeypatch.setattr(torch, "xpu", found)
+    monkeypatch.setattr(torch, "zeros", lambda count, device: f"{count} on {device}")
+    device = device_of("xpu")
+    device.issue([], lambda: found.note("slots")).wait()
+    assert "slots" in found.calls
+    assert found.calls[-1] == "present waits for the end"
+    assert not device.is_captured()
+    assert Graphs(device).fault == "the device has no graphs"
+    group: Any = SimpleNamespace(
+        allreduce=lambda tensors: SimpleNamespace(wait=lambda: found.note(tensors[0])),
+        _start_coalescing=lambda each: found.note(f"begin on {each}"),
+        _end_coalescing=lambda each: found.note(f"end on {each}"),
+    )
+    device.open(group)
+    device.together(group, list)
+    assert found.calls[-3:] == ["1 on xpu", "begin on xpu:0", "end on xpu:0"]
+
+
+def test_the_library_is_that_of_the_gpus_that_torch_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    def found(**here: bool) -> Accelerator | None:
+        for device, is_here in here.items():
+            monkeypatch.setattr(torch, device, SimpleNamespace(is_available=lambda is_here=is_here: is_here))
+        return accelerator_here()
+
+    monkeypatch.setattr(dist, "is_nccl_available", lambda: True)
+    monkeypatch.setattr(dist, "is_xccl_available", lambda: True, raising=False)
+    assert found(cuda=False, xpu=False) is None
+    assert found(cuda=False, xpu=True) is XPU
+    assert found(cuda=True, xpu=False) is CUDA
+    monkeypatch.setattr(dist, "is_nccl_available", lambda: False)
+    assert accelerator_here() is None
+    assert (CUDA.title, XPU.title) == ("NCCL", "XCCL")
+    monkeypatch.setattr(torch.version, "hip", "7.0")
+    assert (CUDA.title, XPU.title) == ("RCCL", "XCCL")
+
+    class Xccl(SimpleNamespace):
+        class Options:
+            _timeout = timedelta(0)
+
+        def __init__(self, _: dist.Store, rank: int, size: int, options: Any) -> None:
+            super().__init__(rank=rank, size=size, timeout=options._timeout)
+
+    monkeypatch.setattr(dist, "ProcessGroupXCCL", Xccl, raising=False)
+    made = XPU.backend(dist.HashStore(), 1, 4, timedelta(seconds=7))
+    assert (made.rank, made.size, made.timeout) == (1, 4, timedelta(seconds=7))
+    assert XPU.kind == dist.ProcessGroup.BackendType.XCCL
+
+
+def test_only_one_file_of_the_backend_names_what_a_vendor_has() -> None:
+    folder = Path(forestcoll.torch.__file__).parent
+    for path in folder.rglob("*.py"):
+        named = re.findall(
+            r"torch\.(?:cuda|xpu)\b|ProcessGroup(?:NCCL|XCCL)|BackendType\.(?!GLOO)\w+", path.read_text()
+        )
+        assert not named or path.name == "accelerators.py", (path, named)
 
 
 def test_types_that_nccl_does_not_have_are_left_to_it() -> None:
@@ -172,12 +236,12 @@ def test_messages_of_a_slot_are_one_group_of_nccl(recorded: RecordedCuda) -> Non
         recorded.note("messages")
         return []
 
-    assert Cuda().together(group, start) == ["the work on cuda:0"]
+    assert Gpu().together(group, start) == ["the work on cuda:0"]
     assert recorded.calls == ["start cuda:0", "messages"]
 
 
 def test_a_capture_is_on_the_own_stream_and_lets_other_threads_go_on(recorded: RecordedCuda) -> None:
-    device = Cuda()
+    device = Gpu()
     replay = device.capture(lambda: recorded.note("slots"))
     replay()
     device.finish()
@@ -190,6 +254,7 @@ def test_bench_says_in_one_line_why_nccl_refuses_ranks(monkeypatch: pytest.Monke
 
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(dist, "is_nccl_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "set_device", lambda _: None)
     monkeypatch.setattr(dist, "init_process_group", refuse)

@@ -12,11 +12,13 @@ pytest.importorskip("torch", reason="PyTorch is not installed; `make torch` inst
 from slot_machine import Vector, expected, programs_of, run
 
 from forestcoll import Demand, generate, load_topology
+from forestcoll.algorithms.few_trees import few_trees
 from forestcoll.demand.collective import PhaseOp
 from forestcoll.runtime import plan_of
+from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.simulation.trees.slots import SLOT_COSTS, SlotModel
 from forestcoll.topology.changes import changed_network
 from forestcoll.torch.slots.boxes import boxes_of
-from forestcoll.torch.slots.choice import few_trees
 from forestcoll.torch.slots.program import Memory, Program, Size, Sum, Timetable
 
 NETWORKS = {
@@ -49,6 +51,16 @@ def is_right(table: Timetable, size: Size, programs: Sequence[Program]) -> bool:
     inputs = inputs_of(table.plan.size, size.count)
     results = run(table, size, inputs, programs)
     return all(map(np.array_equal, results, expected(table, size, inputs)))
+
+
+@pytest.mark.parametrize("spec", NETWORKS)
+@pytest.mark.parametrize("collective", COLLECTIVES[:3])
+def test_the_simulator_has_the_slots_that_run(spec: str, collective: str) -> None:
+    table = timetable(spec, collective)
+    topology = changed_network(load_topology(spec), NETWORKS.get(spec, ()), ())
+    schedule = generate(topology, collective)
+    assert isinstance(schedule, TreeSchedule)
+    assert SlotModel.of(schedule, SLOT_COSTS).depth == table.depth
 
 
 @pytest.mark.parametrize("spec", NETWORKS)

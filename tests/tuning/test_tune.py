@@ -237,7 +237,7 @@ def test_latencies_of_the_machine_leave_the_schedules_and_stated_latencies_as_th
         ({"sizes": [0]}, "0; expected a size of 1 byte or more"),
         ({"sizes": [4]}, "no candidate has a program for 4 bytes: .*; use sizes of 48 bytes or more"),
         ({"costs": {"XL": Costs()}}, "there is no protocol 'XL'; use Simple, LL or LL128"),
-        ({"costs": "machine"}, "the name contains no known machine \\(gb200"),
+        ({"costs": "machine"}, "the name contains no known machine \\(gb300, gb200"),
         ({"costs": "a100"}, "'a100' is no name of costs; use \"machine\""),
         ({"dialect": "x"}, "there is no dialect 'x'"),
     ],

@@ -1,5 +1,6 @@
 """Causes of a low bandwidth."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.changes import change_named
 from forestcoll.topology.registry import build_topology
 from forestcoll.what_if.causes import MOST_CAUSES, with_causes
+from shuffled_hosts import shuffled
 
 
 def judged(network: str | Topology, busbw: float, collective: str = "allreduce") -> LogComparison:
@@ -118,3 +120,15 @@ def test_the_command_for_a_link_is_that_of_its_vendor() -> None:
     (amd,) = judged("mi300x:boxes=1", 221).tests
     (fabric,) = judged("dgx-h100:boxes=4", 230, "allgather").tests
     assert [each.causes[0].test.split()[0] for each in (nvidia, amd, fabric)] == ["nvidia-smi", "amd-smi", "ibstatus;"]
+
+
+def test_the_order_of_the_hosts_in_the_network_is_a_cause_if_another_one_is_better() -> None:
+    network = shuffled("cluster:box=dgx-h100,boxes=8,boxes_per_leaf=2,oversubscription=4", 3)
+    (test,) = judged(network, 77, "allgather").tests
+    (cause,) = [each for each in test.causes if each.change == "the order of the hosts"]
+    assert cause.test.startswith("forestcoll rank-order ")
+    assert cause.busbw == Fraction(155, 2)
+    assert test.library is not None
+    assert test.library.best == 2 * (test.library.algbw or 0)
+    assert test.best_of_settings == test.library.best
+    assert any("NCCL's best" in line and "rank-order" in line for line in comparison_page(judged(network, 77)).lines())

@@ -1,7 +1,6 @@
 """Upgrades and new links are compared with fresh runs on the changed networks; classes of symmetric changes."""
 
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import combinations
@@ -176,12 +175,21 @@ def test_a_wrong_bandwidth_is_refused(value: object, said: str) -> None:
         additions("ring:nodes=4", bandwidth=value)
 
 
-@pytest.mark.parametrize("gains", [upgrades, additions])
-@pytest.mark.parametrize("demand", ["all-to-all", "gather:root=0", "scatter:root=0"])
-def test_exchanges_are_refused(gains: Callable[[str, str], object], demand: str) -> None:
-    what = "upgrades" if gains is upgrades else "new links"
-    with pytest.raises(InputError, match=f"is not supported for {what}; choose one of allgather, reduce-scatter, "):
-        gains("dgx-a100:boxes=2", demand)
+@pytest.mark.parametrize("network", ["dgx-a100:boxes=2,gpus=2", "mesh:dims=4", 3, 9])
+@pytest.mark.parametrize("collective", ["all-to-all", "gather", "scatter"])
+def test_gains_of_exchanges_are_those_of_fresh_runs(network: str | int, collective: str) -> None:
+    topology = network_of(network)
+    root = "" if collective == "all-to-all" else f":root={topology.nodes[topology.compute[0]].id}"
+    demand = f"{collective}{root}"
+    for row in upgrades(topology, demand).rows:
+        for (low, below), (high, above) in zip(row.curve, row.curve[1:], strict=False):
+            assert upgraded(topology, row, low, demand) == below
+            assert upgraded(topology, row, (low + high) / 2, demand) == (below + above) / 2
+        assert upgraded(topology, row, row.at, demand) == row.algbw
+        beyond = upgraded(topology, row, 1000 * row.at, demand)
+        assert beyond == row.algbw if row.breakpoint is not None else beyond > row.algbw
+    for new in additions(topology, demand, bandwidth=3).rows:
+        assert new.value.algbw == optimum(new.change.applied(topology), demand).algbw
 
 
 def test_boxes_can_be_exchanged_where_a_link_is_broken() -> None:
@@ -203,3 +211,55 @@ def test_unlike_boxes_are_not_exchanged() -> None:
         builder.add_duplex(f"a{box}", "fabric", 1)
     (image,) = exchanges_of_boxes(builder.build())
     assert image.tolist() == [4, 5, 2, 3, 0, 1, 6]
+
+
+def test_prices_make_the_upgrade_that_gains_most_for_the_money_the_first() -> None:
+    """Of two A100 boxes, 50 GB/s more on 16 links to NVSwitches gain 160/3, and 25 more on 16 NICs half of that."""
+    cheap, costly = (upgrades("dgx-a100:boxes=2", prices=[f"nic={nic}", "GPU--box switch=10"]).rows for nic in (1, 20))
+    assert [row.name.partition(" between ")[0] for row in (cheap[0], costly[0])] == [
+        "16 links of 25 GB/s",
+        "16 links of 300 GB/s",
+    ]
+    row = costly[0]
+    assert row.price == 160
+    assert row.cost == 160 * 50
+    assert row.gain_per_cost == Fraction(160, 3) / 8000
+    assert cheap[0].cost == 16 * 25
+    assert cheap[0].gain_per_cost == Fraction(16, 15) / 16  # a NIC of 1 more gives each GPU 1 more of 15/16
+    unpriced = next(row for row in upgrades("dgx-a100:boxes=2", prices=["nic=1"]).rows if row.bandwidth == 300)
+    assert unpriced.cost is unpriced.gain_per_cost is None
+
+
+def test_a_curve_in_money_gains_most_at_first() -> None:
+    for row in upgrades("mi250:boxes=2", prices=["GPU--GPU=2", "nic=3"]).rows:
+        cost, gain = row.cost, row.gain_per_cost
+        if cost is not None and gain is not None and row.curve:
+            assert row.algbw - row.curve[0][1] <= gain * cost
+
+
+def test_a_nic_with_two_nodes_has_one_price() -> None:
+    builder = TopologyBuilder("two")
+    for box in range(2):
+        for gpu in range(2):
+            builder.add_compute(f"b{box}/g{gpu}", box=box)
+        builder.add_duplex(f"b{box}/g0", f"b{box}/g1", 100)
+        for way in ("out", "in"):
+            builder.add_switch(f"b{box}/nic/{way}", box=box, device="nic", nic=f"b{box}/nic")
+    builder.add_switch("fabric")
+    for box in range(2):
+        for gpu in range(2):
+            builder.add_link(f"b{box}/g{gpu}", f"b{box}/nic/out", 10)
+            builder.add_link(f"b{box}/nic/in", f"b{box}/g{gpu}", 10)
+        builder.add_link(f"b{box}/nic/out", "fabric", 10)
+        builder.add_link("fabric", f"b{box}/nic/in", 10)
+    network = builder.build()
+    assert [each.change.name for each in failures(network, "nics").rows] == ["b0/nic"]
+    row = upgrades(network, prices=["nic=7"]).rows[0]
+    assert row.price == 14  # two NICs
+    assert row.ratio > 1
+
+
+@pytest.mark.parametrize("text", ["nic", "nic=0", "nic=-1", "nic=x", "=5", "b0/gpu0--b1/gpu0=3", "GPU--spine switch=1"])
+def test_a_price_of_no_links_or_no_money_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        upgrades("dgx-a100:boxes=2", prices=[text])

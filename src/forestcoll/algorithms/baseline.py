@@ -179,9 +179,13 @@ LIBRARIES = ("rccl-ring", "nccl-ring", "nccl-tree", "nvls", "nvls-tree", "pat")
 AS_CHOSEN = "nccl (as it chooses)"
 """The name of the row of what NCCL chooses for each size."""
 
+BEST_SETTING = "nccl (best setting)"
+"""The name of the row of the best setting of NCCL for each size."""
+
 _SPECIAL = {
     OWN: ("forestcoll's schedule", "Trees or flows that together reach the optimum"),
     AS_CHOSEN: ("NCCL as it chooses", "The algorithm that NCCL chooses by itself for each size"),
+    BEST_SETTING: ("NCCL's best setting", "The setting of NCCL with the least simulated time for each size"),
 }
 """The titles and summaries of rows of comparisons that are no baselines."""
 

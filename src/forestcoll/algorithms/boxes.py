@@ -7,9 +7,9 @@ a NIC to the fabric.
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from forestcoll.algorithms.routes import Path
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import box_numbers
+from forestcoll.topology.graph.routes import Path
 
 
 class Boxes:
@@ -18,21 +18,25 @@ class Boxes:
     Args:
         topology: the network.
         members: the numbers of the compute nodes that take part; others do not count.
+        order: the places of the boxes in the order in which algorithms visit them; None for ascending. It holds if all
+            members are in boxes.
 
     Attributes:
         of: for each node inside a box, the number of its box.
         members: for each box with a member, its members in ascending order.
     """
 
-    def __init__(self, topology: Topology, members: tuple[int, ...]) -> None:
+    def __init__(self, topology: Topology, members: tuple[int, ...], order: tuple[int, ...] | None = None) -> None:
         self._topology = topology
         self.of: dict[int, int] = box_numbers(topology)
         taking_part: dict[int, list[int]] = {}
         for member in members:
             if member in self.of:
                 taking_part.setdefault(self.of[member], []).append(member)
-        self.members: tuple[tuple[int, ...], ...] = tuple(tuple(each) for each in taking_part.values())
-        self.is_complete = sum(map(len, self.members)) == len(members)
+        found = [tuple(each) for each in taking_part.values()]
+        self.is_complete = sum(map(len, found)) == len(members)
+        places = range(len(found)) if order is None or not self.is_complete else order
+        self.members: tuple[tuple[int, ...], ...] = tuple(found[place] for place in places)
 
     def inside(self, node: int) -> frozenset[int]:
         """Return all nodes of the box of `node`."""

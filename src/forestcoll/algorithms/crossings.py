@@ -1,16 +1,18 @@
 """Sends from box to box, each over a NIC that is chosen, not only over the widest of the shortest paths.
 
-If a member can use several NICs with equally few hops, as GPUs behind one PCIe switch can, the members of the box use
-them in turn.
+If members can use several NICs with equally few hops, as GPUs behind one PCIe switch can, they use them in turn. If
+there are more NICs than such members, each has several *turns*: its first NIC, its second one, and so on.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
+from math import lcm
 
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.routes import Path
+from forestcoll.topology.graph.routes import Path
 
 
 class Crossings:
@@ -19,13 +21,18 @@ class Crossings:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
 
-    def edge(self, source: int, target: int) -> Edge:
+    def edge(self, source: int, target: int, turn: int = 0) -> Edge:
         """Return the send from a member to another, over the own NICs of both if they are in different boxes."""
         boxes = self._problem.boxes
-        departure, arrival = self.departures.get(source), self.arrivals.get(target)
-        if departure is None or arrival is None or boxes.of[source] == boxes.of[target]:
+        leaving, entering = self.leaving.get(source), self.entering.get(target)
+        if leaving is None or entering is None or boxes.of[source] == boxes.of[target]:
             return source, target
-        return self.join(departure, arrival)
+        return self.join(leaving[turn % len(leaving)], entering[turn % len(entering)])
+
+    def edges(self, source: int, target: int) -> list[Edge]:
+        """Return the sends, of equal parts, from a member to another, over all own NICs of both."""
+        turns = lcm(len(self.leaving.get(source, ((),))), len(self.entering.get(target, ((),))))
+        return [self.edge(source, target, turn) for turn in range(turns)]
 
     def join(self, departure: Path, arrival: Path) -> Edge:
         """Return the send along `departure` out of a box and along `arrival` into another box."""
@@ -40,20 +47,46 @@ class Crossings:
 
     @cached_property
     def departures(self) -> Mapping[int, Path]:
-        """For each member with a NIC, its own path out of its box."""
-        return _own(self._problem.boxes)
+        """For each member with a NIC, its first path out of its box."""
+        return {member: paths[0] for member, paths in self.leaving.items()}
 
     @cached_property
     def arrivals(self) -> Mapping[int, Path]:
-        """For each member with a NIC, its own path into its box."""
-        return {member: path[::-1] for member, path in _own(self._problem.transposed_boxes).items()}
+        """For each member with a NIC, its first path into its box."""
+        return {member: paths[0] for member, paths in self.entering.items()}
+
+    @cached_property
+    def leaving(self) -> Mapping[int, tuple[Path, ...]]:
+        """For each member with a NIC, its paths out of its box, one for each turn."""
+        return _own(self._problem.boxes)
+
+    @cached_property
+    def entering(self) -> Mapping[int, tuple[Path, ...]]:
+        """For each member with a NIC, its paths into its box, one for each turn."""
+        found = _own(self._problem.transposed_boxes)
+        return {member: tuple(path[::-1] for path in paths) for member, paths in found.items()}
 
 
-def _own(boxes: Boxes) -> dict[int, Path]:
+def _own(boxes: Boxes) -> dict[int, tuple[Path, ...]]:
     found = {}
     for box in boxes.members:
+        exits = {member: boxes.exits(member) for member in box if boxes.exits(member)}
+        sharing = Counter(_doors(paths) for paths in exits.values())
         for place, member in enumerate(box):
-            exits = boxes.exits(member)
-            if exits:
-                found[member] = exits[place % len(exits)]
+            if member in exits:
+                found[member] = _share(exits[member], place, sharing[_doors(exits[member])])
     return found
+
+
+def _doors(paths: tuple[Path, ...]) -> frozenset[Path]:
+    """Return the last links of paths out of a box: the NICs that they use."""
+    return frozenset(path[-2:] for path in paths)
+
+
+def _share(paths: tuple[Path, ...], place: int, members: int) -> tuple[Path, ...]:
+    """Return the paths of a member if several members use the same NICs; all paths if they cannot be divided."""
+    count = len(paths)
+    if count <= members:
+        return (paths[place % count],)
+    step = members if count % members == 0 else 1
+    return tuple(paths[(place + turn * step) % count] for turn in range(count // step))

@@ -22,7 +22,6 @@ from typing import ClassVar
 
 from forestcoll.algorithms.best_schedule import BestOverSizes, OptimumFrom
 from forestcoll.algorithms.boxes import Boxes
-from forestcoll.algorithms.routes import Routes
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.parameters import check_fields
 from forestcoll.base.progress import SILENT, Progress
@@ -32,6 +31,7 @@ from forestcoll.demand.demand import Demand, NodeDemand
 from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.routes import Routes
 
 methods = Registry(
     "method", ("forestcoll.algorithms", "forestcoll.algorithms.steps", "forestcoll.algorithms.direct_networks")
@@ -54,6 +54,7 @@ class Problem:
         topology: the network.
         demand: the collective and its parameters, in node numbers of the network.
         size: the data size M in bytes, if the schedule is for one size.
+        order: the order of the boxes, by their places; None for that of the network.
         progress: receives the stages of the work.
         known: the optimum, if it is known; see `optimum`.
     """
@@ -61,6 +62,7 @@ class Problem:
     topology: Topology
     demand: NodeDemand
     size: int | None = None
+    order: tuple[int, ...] | None = None
     progress: Progress = field(default=SILENT, repr=False, compare=False)
     known: CollectiveOptimum | None = field(default=None, repr=False, compare=False)
 
@@ -87,7 +89,7 @@ class Problem:
     @cached_property
     def boxes(self) -> Boxes:
         """The boxes of the network."""
-        return Boxes(self.topology, self.members)
+        return Boxes(self.topology, self.members, self.order)
 
     def require_boxes(self) -> None:
         """Raise `DoesNotApplyError` if a compute node that takes part is in no box."""
@@ -98,7 +100,7 @@ class Problem:
     def transposed_boxes(self) -> Boxes:
         """The boxes of the network with every link reversed. Its exits are the reversed paths into boxes."""
         transposed = self.transposed()
-        return self.boxes if transposed is self else Boxes(transposed.topology, self.members)
+        return self.boxes if transposed is self else transposed.boxes
 
     @cached_property
     def optimum(self) -> CollectiveOptimum:

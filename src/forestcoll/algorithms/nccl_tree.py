@@ -5,6 +5,8 @@ through the others. Half of the data uses a binary tree over the box numbers, th
 a box with children in one tree is a leaf of the other. The child box below its parent in the numbers of the tree sends
 to the second GPU of the parent box, the child box above it to the first GPU (pattern BALANCED_TREE).
 
+If a GPU has several NICs of its own, the channels that begin at it use them in turn.
+
 On switches the chain of a box goes upwards from the GPU of the NIC, while the ring of `nccl_ring` goes downwards.
 
 Source: NCCL 2.30, `src/graph/trees.cc` (`ncclGetBtree`, `ncclGetDtree`), `connect.cc` and `search.cc`
@@ -16,6 +18,7 @@ reach (B-1)/B of the optimum. With two boxes, or in one box, the chain inside a 
 nearly all data twice.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -57,7 +60,10 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
         raise DoesNotApplyError("NCCL uses its tree only between boxes, and there is one box")
     crossings = Crossings(problem)
     on_switches = {box: crosses_switches(problem, box) for box in problem.boxes.members}
+    seen: Counter[int] = Counter()
     for channel in channels(problem):
+        first = channel.passages[0].order[0]
+        turn, seen[first] = seen[first], seen[first] + 1
         passing = zip(on_switches.items(), channel.passages, strict=True)
         chains = [_upwards(box, each.order[0]) if switched else each.order for (box, switched), each in passing]
         for tree in box_trees(len(chains)):
@@ -66,7 +72,7 @@ def _trees(problem: Problem) -> Iterator[LogicalTree]:
                 parent = tree.parents[box]
                 if parent is not None:
                     place = 1 if tree.is_first_child[box] and len(chains[parent]) > 1 else 0
-                    edges.append(crossings.edge(chains[parent][place], chains[box][0]))
+                    edges.append(crossings.edge(chains[parent][place], chains[box][0], turn))
                 edges += pairwise(chains[box])
             yield LogicalTree(chains[tree.parents.index(None)][0], channel.part / 2, tuple(edges))
 

@@ -110,9 +110,9 @@ def _own_passages(problem: Problem) -> Iterator[LogicalTree]:
 
 def _switch(problem: Problem, box: Sequence[int]) -> int:
     """Return the switch that copies data to all members of a box."""
-    bandwidths = problem.routes.bandwidths
+    bandwidths, boxes = problem.routes.bandwidths, problem.boxes.of
     for switch in problem.topology.able_switches:
-        has_ability = problem.topology.nodes[switch].multicast
-        if has_ability and all((node, switch) in bandwidths and (switch, node) in bandwidths for node in box):
+        is_able = problem.topology.nodes[switch].multicast and boxes.get(switch) == boxes[box[0]]
+        if is_able and all((node, switch) in bandwidths and (switch, node) in bandwidths for node in box):
             return switch
     raise DoesNotApplyError("NVLS needs a switch in each box that multicasts and aggregates")

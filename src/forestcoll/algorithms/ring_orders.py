@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.ring_packing import Links, Order, RingHops, packed_rings
-from forestcoll.algorithms.routes import Path, Routes
+from forestcoll.topology.graph.routes import Path, Routes
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,19 @@ Nic: TypeAlias = Mapping[int, Door]
 
 def nics_of(problem: Problem, box: Sequence[int]) -> list[Nic]:
     """Return the NICs of a box, in the order of the members that can use them."""
-    found: dict[tuple[int, int], dict[int, Door]] = {}
+    found: dict[tuple[object, int], dict[int, Door]] = {}
     for member in box:
-        arrivals = {path[-2:]: path[::-1] for path in problem.transposed_boxes.exits(member)}
+        arrivals = {_nic(problem, path): path[::-1] for path in problem.transposed_boxes.exits(member)}
         for path in problem.boxes.exits(member):
-            nic = path[-2], path[-1]
+            nic = _nic(problem, path)
             if nic in arrivals:
                 found.setdefault(nic, {})[member] = Door(arrivals[nic], path)
     return list(found.values())
+
+
+def _nic(problem: Problem, path: Path) -> tuple[object, int]:
+    """Return the NIC at the end of a path out of a box; its attribute `nic` is the same for both directions."""
+    return problem.topology.nodes[path[-2]].attributes.get("nic", path[-2]), path[-1]
 
 
 def port_numbers(problem: Problem, nics: Sequence[Nic]) -> list[tuple[int, ...]]:

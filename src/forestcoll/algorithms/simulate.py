@@ -67,7 +67,9 @@ def simulate(
         sizes: the sizes of the total data M: an integer in bytes, a text such as `"64KiB,1MiB"` or `"1KiB..1GiB"` (A,
             2A, 4A and so on, up to at most B), or several of them.
         costs: the parameters of the model; the defaults of `Costs` if None.
-        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program.
+        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program,
+            `"slots"` for trees in time slots, as the torch backend runs them: alpha is the time of a slot, 30 us by
+            default, and overhead that of each further message to a peer, 15 us.
 
     Returns:
         One point for each size, in the order of `sizes`.

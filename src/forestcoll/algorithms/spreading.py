@@ -10,13 +10,13 @@ from itertools import pairwise
 
 from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Routes
 from forestcoll.base.errors import ForestcollError
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology.graph.routes import Routes
 
 Weighted = tuple[tuple[Fraction, tuple[Edge, ...]], ...]
 """Trees from one node, each with its part of the data of that node. The parts add up to 1."""

@@ -1,8 +1,8 @@
 """The sends with which the data of a box crosses to another box, divided among the NICs of both.
 
 All NICs of a box carry equal parts of the data that leaves it, and of the data that enters it. A member uses its own
-NIC first, so if each has one, it sends to the member with the same place in the other box. The data of a member without
-a NIC uses those of the other members.
+NICs first, so if each has one, it sends to the member with the same place in the other box. The data of a member
+without a NIC uses those of the other members.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from typing import TypeAlias
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Path
+from forestcoll.topology.graph.routes import Path
 
 Crossing: TypeAlias = tuple[Fraction, Edge]
 """A part of the data of a member, and the send with which it crosses to another box. Another member may send it."""
@@ -46,15 +46,18 @@ class Plans:
         shape = len(box), len(other), self._of_box(box, leaving=True), self._of_box(other, leaving=False)
         if shape not in self._by_shape:
             self._by_shape[shape] = _parts(*shape)
-        edge = self._crossings.edge
         return {
-            root: [(part, edge(box[sender], other[entry])) for part, sender, entry in parts]
+            root: [each for part, sender, entry in parts for each in self._over_nics(part, box[sender], other[entry])]
             for root, parts in zip(box, self._by_shape[shape], strict=True)
         }
 
+    def _over_nics(self, part: Fraction, sender: int, entry: int) -> list[Crossing]:
+        edges = self._crossings.edges(sender, entry)
+        return [(part / len(edges), edge) for edge in edges]
+
     def _of_box(self, box: Sequence[int], *, leaving: bool) -> _Nics:
         if (box, leaving) not in self._nics:
-            own = self._crossings.departures if leaving else self._crossings.arrivals
+            own = self._crossings.leaving if leaving else self._crossings.entering
             self._nics[box, leaving] = _by_nic(box, own, last=leaving)
         return self._nics[box, leaving]
 
@@ -75,8 +78,7 @@ def _parts(size: int, other_size: int, leaving: _Nics, entering: _Nics) -> list[
     for parts in by_sender.values():
         for sender, part in parts.items():
             amounts[sender] += part
-    share = Fraction(size, len(entering))
-    room = {member: share / len(nic) for nic in entering for member in nic}
+    room = _carried(entering, Fraction(size, len(entering)))
     flows = _flows(amounts, room, {place: place for place in range(min(size, other_size))})
     return [
         [
@@ -88,24 +90,32 @@ def _parts(size: int, other_size: int, leaving: _Nics, entering: _Nics) -> list[
     ]
 
 
-def _by_nic(box: Sequence[int], own: Mapping[int, Path], *, last: bool) -> _Nics:
+def _by_nic(box: Sequence[int], own: Mapping[int, tuple[Path, ...]], *, last: bool) -> _Nics:
     """Return the places of the members of a box that use each NIC; a member without a NIC is in none."""
     found: dict[Path, list[int]] = {}
     for place, member in enumerate(box):
-        if member in own:
-            path = own[member]
+        for path in own.get(member, ()):
             found.setdefault(path[-2:] if last else path[:2], []).append(place)
     return tuple(map(tuple, found.values()))
 
 
-def _senders(box: Sequence[int], nics: Sequence[Sequence[int]]) -> dict[int, dict[int, Fraction]]:
+def _carried(nics: _Nics, share: Fraction) -> dict[int, Fraction]:
+    """Return what each member sends or receives if each NIC carries a share of it for the members that use the NIC."""
+    found: dict[int, Fraction] = {}
+    for nic in nics:
+        for member in nic:
+            found[member] = found.get(member, Fraction(0)) + share / len(nic)
+    return found
+
+
+def _senders(box: Sequence[int], nics: _Nics) -> dict[int, dict[int, Fraction]]:
     """Return for each member of a box the parts of its data that each sender sends out of the box.
 
     A member uses its own NIC, up to the part that the NIC carries. The rest goes to NICs with room, in proportion.
     """
-    share = Fraction(len(box), len(nics))
-    own = {member: min(Fraction(1), share / len(nic)) for nic in nics for member in nic}
-    room = {member: share / len(nic) - own[member] for nic in nics for member in nic}
+    carried = _carried(nics, Fraction(len(box), len(nics)))
+    own = {member: min(Fraction(1), each) for member, each in carried.items()}
+    room = {member: each - own[member] for member, each in carried.items()}
     total = sum(room.values(), Fraction(0))
     found = {}
     for root in box:

@@ -24,12 +24,12 @@ from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.pairs import flow_schedule
-from forestcoll.algorithms.routes import Routes
 from forestcoll.algorithms.spreading import Spreading, Weighted
 from forestcoll.algorithms.striping import Crossing, Plans
 from forestcoll.demand.collective import COMPARED, Collective
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.topology.graph.routes import Routes
 
 
 @baseline(

@@ -31,6 +31,8 @@ MEASUREMENTS = FileKind("a file of measurements", "use it as in 'forestcoll impo
 CUDA_TABLE = FileKind("a table for CUDA tensors", "use it as in 'FORESTCOLL_CUDA=auto FORESTCOLL_CUDA_TABLE=FILE'")
 PIECES = FileKind("a file of pieces", "use it as in 'forestcoll generate TOPOLOGY --demand FILE'")
 
+TE_CCL = FileKind("a schedule of TE-CCL", "use it as in 'forestcoll compare TOPOLOGY --against FILE'")
+
 _BY_FORMAT = {
     "forestcoll.topology/1": NETWORK,
     "forestcoll.schedule/1": SCHEDULE,
@@ -70,6 +72,8 @@ def kind_of(document: Mapping[str, object]) -> FileKind | None:
     graph = document.get("graph")
     marks = (document.get("format"), graph.get("format") if isinstance(graph, Mapping) else None)
     known = next((_BY_FORMAT[mark] for mark in marks if isinstance(mark, str) and mark in _BY_FORMAT), None)
+    if known is None and "7-Flows" in document:
+        return TE_CCL
     return PROGRAM if known is None and "gpus" in document else known
 
 

@@ -82,6 +82,13 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
 )
 @costs_option
 @nccl_option
+@click.option(
+    "--cuda-table",
+    type=FileName(),
+    metavar="FILE",
+    help="Add a row with the times that time slots on GPUs are expected to take, with the time of a slot in FILE, a "
+    "table of 'bench --cuda --write-table'.",
+)
 @path_option(
     "--html",
     OutputFile(".html", ".htm"),
@@ -102,6 +109,7 @@ def command(
     complete: bool,
     costs: Path | None,
     nccl: str | None,
+    cuda_table: Path | None,
     html: Path | None,
     as_json: bool,
 ) -> None:
@@ -113,11 +121,11 @@ def command(
     --html writes a report that explains the result to readers
     who do not know forestcoll.
     """
-    from forestcoll.algorithms.baseline import AS_CHOSEN
     from forestcoll.algorithms.baseline import baselines as all_baselines
     from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
+    from forestcoll.comparison.comparing import NCCL_ROWS
     from forestcoll.demand.demand import Demand
     from forestcoll.presentation.pages.report import html_report
     from forestcoll.presentation.printing import print_result
@@ -125,7 +133,8 @@ def command(
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)
-    listed = [*(each.name for each in all_baselines()), AS_CHOSEN] if baselines is None else baselines.split(",")
+    every = [*(each.name for each in all_baselines()), *NCCL_ROWS]
+    listed = every if baselines is None else baselines.split(",")
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
         found = compare(
@@ -135,6 +144,7 @@ def command(
             baselines=[*(name.strip() for name in listed), *against],
             costs=known,
             nccl=nccl,
+            cuda_table=cuda_table,
             progress=progress,
         )
         if html is not None:

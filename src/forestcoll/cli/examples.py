@@ -66,6 +66,11 @@ EXAMPLES = {
         "forestcoll emulate ring:nodes=2 --scale 100Mbit=1 -- forestcoll probe --repeat 1 --json -o measured.json",
         "forestcoll import measured.json -o network.json",
     ),
+    "rank-order": (
+        "forestcoll rank-order cluster:box=dgx-h100,boxes=8,boxes_per_leaf=2,oversubscription=4",
+        "forestcoll rank-order torus:dims=4x4 --collective allgather --to slurm -o hosts.txt",
+        "forestcoll rank-order dgx-a100:boxes=4 --layout tp=8,dp=4 --json",
+    ),
     "simulate": (
         "forestcoll generate dgx-a100:boxes=2 --collective allreduce -o schedule.json",
         "forestcoll simulate schedule.json --sizes 1MiB..1GiB",

@@ -70,8 +70,8 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     With --groups or --layout, several groups run the collective at the same time. The file is then a bundle of
     schedules, one for each group. With --demand FILE.json, the groups move the pieces of data in the file.
 
-    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own; docs/tasks.md
-    has an example.
+    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own;
+    docs/how-to/your-own-algorithm.md has an example.
     """
     import_numpy()
     from forestcoll.algorithms.generate import generated

@@ -48,6 +48,7 @@ _GROUPS = {
     "Programs": {
         "export": "Write a schedule as a program for a runtime.",
         "tune": "Find the best schedule for each message size.",
+        "rank-order": "Find the best order of hosts for NCCL's rings and trees.",
     },
     "Measurements": {
         "explain": "Compare measured bandwidth with its bound.",

@@ -52,10 +52,12 @@ _MICROSECONDS = NumberFrom(0, 10**9)
 @costs_option
 @click.option(
     "--model",
-    type=OneOf(["trees", "program"]),
+    type=OneOf(["trees", "program", "slots"]),
     default="trees",
     show_default=True,
-    help="trees: the schedule, by a formula; program: the program that the schedule is lowered to, event by event.",
+    help="trees: the schedule, by a formula; program: the program that the schedule is lowered to, event by event; "
+    "slots: trees in time slots, as the torch backend runs them, with A the time of a slot and O that of each further "
+    "message to a peer, 30 and 15 by default.",
 )
 @outputs_option(
     "A file to write: table (.csv), plot (time and bandwidth by size, .svg or .png) or, for the last of --sizes, links "
@@ -98,7 +100,7 @@ def command(
     from forestcoll.simulation.simulate import loads_of, simulate
     from forestcoll.verification import certified, verify
 
-    known = _costs(costs, alpha_us, overhead_us)
+    known = _costs(costs, alpha_us, overhead_us, model)
     with TerminalProgress() as progress:
         best = () if source["method"] or model != "trees" else _best(source, sizes, known, progress)
         if best:
@@ -130,12 +132,14 @@ def _best(
     return best_schedules(network, source["collective"] or "allgather", sizes, costs, progress=progress)
 
 
-def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None) -> "Costs":
+def _costs(file: Path | None, alpha_us: float | None, overhead_us: float | None, model: str) -> "Costs":
     """Return the costs of a file, or the default ones, with the values of options."""
     from dataclasses import replace
 
     from forestcoll.simulation import Costs, read_costs
+    from forestcoll.simulation.trees.slots import SLOT_COSTS
 
+    default = SLOT_COSTS if model == "slots" else Costs()
     given = {"alpha_us": alpha_us, "overhead_us": overhead_us}
     values = {name: value for name, value in given.items() if value is not None}
-    return replace(Costs() if file is None else read_costs(file), **values)
+    return replace(default if file is None else read_costs(file), **values)

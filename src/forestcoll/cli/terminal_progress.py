@@ -157,8 +157,13 @@ class _Watch:
     def end(self) -> str | None:
         """End the thread, and return why the work was stopped; None if it was not."""
         self._ended.set()
-        if self._thread.ident is not None:
-            self._thread.join()
+        try:
+            if self._thread.ident is not None:
+                self._thread.join()
+        except KeyboardInterrupt:
+            if self._excess is None:
+                raise
+            # The thread sent it at the moment when the work ended by itself.
         return self._excess
 
     def _run(self) -> None:

@@ -33,8 +33,8 @@ def command(context: click.Context, file: Path, *, dialect: str | None, root: in
     data: in every possible order of its steps, it must end with the correct data and must not deadlock. GOAL schedules
     of other programs do not say which data they move; only their messages and dependencies are checked.
 
-    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own; docs/tasks.md
-    has an example.
+    In Python, forestcoll.StepSchedule.of_sends makes a schedule of the sends of an algorithm of your own;
+    docs/how-to/your-own-algorithm.md has an example.
 
     If FILE is wrong, the exit status is 1, and the message states the first rule that is broken, or the rank, the
     thread block and the step of the first fault. With --json, the output is one JSON object in all cases; "rule" is

@@ -6,25 +6,30 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from forestcoll.algorithms.baseline import AS_CHOSEN, OWN, Family, baselines_named
+from forestcoll.algorithms.baseline import AS_CHOSEN, BEST_SETTING, OWN, BaselineResult, Family, baselines_named
 from forestcoll.algorithms.best_schedule import BestSchedule
 from forestcoll.algorithms.by_size import NEARLY, BySize
+from forestcoll.algorithms.few_trees import few_trees
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem, method_of
 from forestcoll.base.errors import InputError, InternalError, listed, require_kind
-from forestcoll.base.files import PathLike
+from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import ComparedFile, candidates, given_schedule
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
-from forestcoll.comparison.nccl_choice import BASELINES, choices_of, made_by
 from forestcoll.comparison.reasons import TIE, reason_for
+from forestcoll.comparison.slots import SLOTS, measured_costs
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import COMPARED, Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.texts import DemandLike
+from forestcoll.nccl.algorithms import BASELINES
 from forestcoll.nccl.choice.sources import nccl_table
-from forestcoll.nccl.choice.table import Table
+from forestcoll.nccl.choice.table import Choice, Table
+from forestcoll.nccl.settings import LARGE, Setting, own_schedule, proof_of, settings
+from forestcoll.runtime.cuda_table import CudaTable, read_cuda_table
 from forestcoll.schedule.flows.shape import FlowShape
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
@@ -32,14 +37,15 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
 from forestcoll.schedule.trees.shape import TreeShape
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs, Point
-from forestcoll.simulation.simulate import simulate
+from forestcoll.simulation.simulate import Model, simulate
 from forestcoll.simulation.sizes import SizesLike, sizes_of
 from forestcoll.topology import TopologyLike
 from forestcoll.verification import certified, verify
 
-LARGE = 2**30
-"""The size in bytes for which NCCL chooses where no size is given."""
+NCCL_ROWS = (AS_CHOSEN, BEST_SETTING)
+"""The rows for which NCCL's table is needed."""
 
 BaselineLike: TypeAlias = str | os.PathLike[str] | Schedule
 """The name of an algorithm, the name of a file, or a schedule."""
@@ -49,7 +55,7 @@ SIZES = (2**20, 2**24, 2**27, LARGE)
 """The sizes of M in bytes for which times are simulated by default."""
 
 
-def compare(  # noqa: PLR0913 (five, and progress)
+def compare(  # noqa: PLR0913 (five, a table, and progress)
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
@@ -57,6 +63,7 @@ def compare(  # noqa: PLR0913 (five, and progress)
     baselines: BaselineLike | Iterable[BaselineLike] | None = None,
     costs: Costs | None = None,
     nccl: PathLike | None = None,
+    cuda_table: PathLike | None = None,
     progress: Progress = SILENT,
 ) -> Comparison:
     """Compare the optimum of a collective with well-known algorithms and with schedules from files.
@@ -76,6 +83,8 @@ def compare(  # noqa: PLR0913 (five, and progress)
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.
+        cuda_table: a table of `forestcoll bench --cuda --write-table`, for the row `slots (expected)`: the times that a
+            model has for time slots on GPUs, with the time of a slot that was measured. None for no such row.
         progress: receives the stages of the work.
 
     Returns:
@@ -93,8 +102,9 @@ def compare(  # noqa: PLR0913 (five, and progress)
     """
     require_kind(costs, Costs | None, "costs", "Costs or None")
     require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
+    require_kind(cuda_table, str | os.PathLike | None, "cuda_table", "the name of a file")
     names, others = _named(baselines)
-    chosen = baselines_named(None if names is None else [name for name in names if name != AS_CHOSEN])
+    chosen = baselines_named(None if names is None else [name for name in names if name not in NCCL_ROWS])
     problem = problem_of(topology, demand, progress)
     _check(problem)
     own, bound = _own(problem)
@@ -109,13 +119,19 @@ def compare(  # noqa: PLR0913 (five, and progress)
         except DoesNotApplyError as error:
             skipped.append(Skipped(baseline.name, str(error)))
     progress.begin("finding the best schedule for each size")
-    rows.add_best()
-    if names is None or AS_CHOSEN in names:
-        progress.begin("comparing with what NCCL chooses")
+    rows.choose_by_size()
+    for name in (each for each in NCCL_ROWS if names is None or each in names):
+        progress.begin(f"comparing with {name}")
         try:
-            rows.add_chosen(nccl_table(problem, nccl))
+            (rows.add_chosen if name == AS_CHOSEN else rows.add_best_setting)(nccl_table(problem, nccl))
         except DoesNotApplyError as error:
-            skipped.append(Skipped(AS_CHOSEN, str(error)))
+            skipped.append(Skipped(name, str(error)))
+    if cuda_table is not None:
+        progress.begin("comparing with slots")
+        try:
+            rows.add_slots(read_cuda_table(as_path(cuda_table), problem.topology))
+        except DoesNotApplyError as error:
+            skipped.append(Skipped(SLOTS, str(error)))
     count = 0
     for other in others:
         if isinstance(other, Schedule):
@@ -215,7 +231,7 @@ class _Rows:
         found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
 
-    def add_best(self) -> None:
+    def choose_by_size(self) -> None:
         """Let the first row have the best schedule for each size: also that of an algorithm that searches for long."""
         if not self._sizes:
             return
@@ -233,22 +249,78 @@ class _Rows:
                 best = replace(best, method=row.name, schedule=row.schedule, point=point)
         return best
 
+    def add_slots(self, table: CudaTable) -> None:
+        """Add the row of time slots on GPUs, with the time of a slot in a table.
+
+        Raises:
+            DoesNotApplyError: the collective has no trees, only some ranks take part, or the table has no slots of it.
+        """
+        problem = self._problem
+        if problem.collective.is_personalised:
+            raise DoesNotApplyError(f"slots are of trees, and {problem.collective.with_article} has none")
+        if len(problem.demand.members(problem.topology)) < len(problem.topology.compute):
+            raise DoesNotApplyError("slots are of all compute nodes")
+        schedule = few_trees(problem.topology.without_abilities(), Demand(problem.collective))
+        if not isinstance(schedule, TreeSchedule):
+            raise InternalError(f"few trees are a {schedule.kind} schedule")
+        costs = measured_costs(table, problem.collective, schedule)
+        self.add(SLOTS, schedule, note=f"a model: a slot takes {costs.alpha_us:.3g} us, as in the table of the machine")
+        points = simulate(schedule, self._sizes, costs, Model.SLOTS)
+        self._rows[-1] = replace(self._rows[-1], times=points)
+
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
-        choices = choices_of(self._problem, table, self._sizes or (LARGE,))
-        rows = {each.algorithm: self._row_of(each.algorithm) for each in choices}
-        largest = rows[max(choices, key=lambda each: each.size).algorithm]
-        times = tuple(rows[each.algorithm].times[place] for place, each in enumerate(choices[: len(self._sizes)]))
-        chosen = choices if self._sizes else ()
-        self._rows.append(replace(largest, name=AS_CHOSEN, times=times, choices=chosen, table=table.source))
+        choices = [self._choice(table, size) for size in self._sizes or (LARGE,)]
+        rows = [self._row_of(each.algorithm, table) for each in choices]
+        _, largest = max(zip(choices, rows, strict=True), key=lambda each: each[0].size)
+        self._add_choices(replace(largest, name=AS_CHOSEN, table=table.source), choices, rows)
 
-    def _row_of(self, algorithm: str) -> Row:
+    def add_best_setting(self, table: Table) -> None:
+        """Add the row of NCCL's best setting for each size; its algbw is the greatest for large data."""
+        tried = [(each, self._row_of_setting(each, table)) for each in settings(self._problem, table)]
+        if not tried:
+            raise DoesNotApplyError("no algorithm that NCCL offers has a schedule here")
+        setting, largest = max(tried, key=lambda each: each[0].algbw)
+        reason = f"{largest.reason}; {setting.text}: {proof_of(self._problem, setting, self._bound.algbw)}"
+        best = [min(tried, key=lambda each: each[1].times[place].seconds) for place in range(len(self._sizes))]
+        texts, rows = tuple(each.text for each, _ in best), [row for _, row in best]
+        tables = (replace(table, channels=each.channels or table.channels) for each, _ in best)
+        each_size = zip(tables, self._sizes, best, strict=True)
+        choices = [self._choice(one, size, each.algorithm) for one, size, (each, _) in each_size]
+        found = replace(largest, name=BEST_SETTING, reason=reason, settings=texts, table=table.source)
+        self._add_choices(found, choices, rows)
+
+    @property
+    def _kind(self) -> Collective:
+        return self._problem.collective
+
+    def _choice(self, table: Table, size: int, algorithm: str | None = None) -> Choice:
+        """Return what NCCL uses for a size. Raises `DoesNotApplyError` if its table has no entry for the collective."""
+        found = table.choice(self._kind, size, algorithm)
+        if found is None:
+            raise DoesNotApplyError(f"NCCL's table has no entry for {self._kind.with_article}")
+        return found
+
+    def _add_choices(self, found: Row, choices: Sequence[Choice], rows: Sequence[Row]) -> None:
+        """Add a row that has for each size the time of another one."""
+        times = tuple(rows[place].times[place] for place in range(len(self._sizes)))
+        self._rows.append(replace(found, times=times, choices=tuple(choices[: len(times)])))
+
+    def _row_of(self, algorithm: str, table: Table) -> Row:
         """Return the row of an algorithm of NCCL, which may be one of the comparison."""
         name = BASELINES.get(algorithm, algorithm)
-        for row in self._rows:
+        for row in self._rows if not table.graphs else ():
             if row.name == name:
                 return row
-        made = made_by(self._problem, algorithm)
+        return self._row_of_result(name, own_schedule(self._problem, algorithm, table))
+
+    def _row_of_setting(self, setting: Setting, table: Table) -> Row:
+        """Return the row of a setting of NCCL."""
+        if setting.is_reordered or setting.channels is not None:
+            return self._row_of_result(setting.text, setting.made)
+        return self._row_of(setting.algorithm, table)
+
+    def _row_of_result(self, name: str, made: BaselineResult) -> Row:
         self.add(name, made.schedule, made.algbw, made.note)
         return self._rows.pop()
 

@@ -1,7 +1,6 @@
 """Rules for the tuner of NCCL: from its own model with the bandwidth of a network, or from measurements."""
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import inf
 
 from forestcoll.algorithms.generate import problem_of
@@ -10,14 +9,13 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.files import PathLike
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bytes_per_microsecond
-from forestcoll.comparison.nccl_choice import made_by
 from forestcoll.demand.texts import DemandLike
+from forestcoll.nccl.algorithms import algbw_of
 from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.table import Table
 from forestcoll.nccl.tuner.measured import measured_times
 from forestcoll.nccl.tuner.rules import NAMES, Times, TunerRules, rules_of, runs_of
 from forestcoll.topology import TopologyLike
-from forestcoll.verification import certified, verify
 
 _USEFUL = {"LL": 1 / 2, "LL128": 120 / 128, "SIMPLE": 1}
 """The part of the bytes on a link that is data, with each protocol."""
@@ -95,9 +93,5 @@ def _expected(problem: Problem, table: Table, sizes: Sequence[int]) -> Times:
 
 def _algbw(problem: Problem, algorithm: str) -> float:
     """Return the algbw of an algorithm on the network in GB/s; infinity if its schedule is not known."""
-    try:
-        made = made_by(problem, algorithm)
-    except DoesNotApplyError:
-        return inf
-    algbw = made.algbw or certified(verify(made.schedule)).algbw or Fraction(0)
-    return float(algbw * bytes_per_microsecond(problem.topology.bandwidth_unit) / 1000)
+    algbw = algbw_of(problem.topology, problem.demand, algorithm)
+    return inf if algbw is None else float(algbw * bytes_per_microsecond(problem.topology.bandwidth_unit) / 1000)

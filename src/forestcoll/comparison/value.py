@@ -30,8 +30,9 @@ class Row:
         reason: one sentence that says what limits the schedule or, if it is not valid, what its fault is.
         valid: whether the schedule or program of a file is right. If not, its algbw is 0.
         cuts: for each cut that limits the collective, the data that crosses it and the data that must.
-        choices: in the row of what NCCL chooses, the choice for each size; else empty.
-        table: in that row, where NCCL's table comes from; else empty.
+        choices: in the rows of what NCCL chooses and of its best setting, the choice for each size; else empty.
+        settings: in the row of the best setting, what the user sets for each size; else empty.
+        table: in these rows, where NCCL's table comes from; else empty.
         best: in the row `forestcoll`, the best schedule for each size, to which `times` belong; else empty.
     """
 
@@ -46,6 +47,7 @@ class Row:
     valid: bool = True
     cuts: tuple[CutTraffic, ...] = ()
     choices: tuple[Choice, ...] = ()
+    settings: tuple[str, ...] = ()
     table: str = ""
     best: tuple[BestSchedule, ...] = ()
 

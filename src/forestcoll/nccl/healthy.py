@@ -101,9 +101,9 @@ def with_nvls(topology: Topology, members: Sequence[int]) -> Topology | None:
 
     Builders leave this out unless `nvls=true` is given. A machine has NVLS if its GPU is known to have it.
     """
-    if topology.able_switches:
-        return topology
     gpu, numbers = gpu_of(topology), box_numbers(topology)
+    if any(switch in numbers for switch in topology.able_switches):
+        return topology
     if gpu is None or gpu.nvls_efficiency is None:
         return None
     inside: dict[int, list[int]] = {}

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.algorithms.baseline import baselines_named
-from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.change import demand_after
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
+from forestcoll.nccl.algorithms import algbw_of
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES, Usual, rule_of_thumb, usual_shares, with_nvls
 from forestcoll.solver.bounds.rings import ring_bound
 from forestcoll.solver.problem import OptimumProblem
@@ -96,27 +95,14 @@ def bound_by(name: str, network: Topology, demand: NodeDemand, progress: Progres
 def reached_by(name: str, network: Topology, demand: NodeDemand) -> Fraction | None:
     """Return the algbw of an algorithm as NCCL runs it, in the unit of the topology; None where it has no meaning."""
     if name == RINGS:
-        return bound_by(RINGS, network, demand)
+        return algbw_of(network, demand, "RING") or bound_by(RINGS, network, demand)
     if name == NVLS:
         able = _with_nvls(network, demand)
-        return None if able is None else _algorithm("nvls", able, demand) or _algorithm("nvls-tree", able, demand)
-    return _algorithm("nccl-tree", network, demand) if name == TREES else None
-
-
-def ring_algbw(network: Topology, demand: NodeDemand) -> Fraction | None:
-    """Return the algbw of NCCL's rings in the order of the nodes, in the unit of the topology; None without rings."""
-    return _algorithm("nccl-ring", network, demand)
+        return None if able is None else algbw_of(able, demand, "NVLS") or algbw_of(able, demand, "NVLS_TREE")
+    return algbw_of(network, demand, "TREE") if name == TREES else None
 
 
 def _with_nvls(network: Topology, demand: NodeDemand) -> Topology | None:
     if demand.collective is not Collective.ALLREDUCE:
         return None
     return with_nvls(network, demand.members(network))
-
-
-def _algorithm(name: str, network: Topology, demand: NodeDemand) -> Fraction | None:
-    try:
-        found = baselines_named((name,))[0].result(Problem(network, demand))
-    except DoesNotApplyError:
-        return None
-    return found.schedule.algbw if found.algbw is None else found.algbw

@@ -4,8 +4,9 @@ The facts are those of NCCL 2.27 to 2.32 (`src/graph/xml.cc`, `topo.cc`), tried 
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from forestcoll.base.errors import plural, shown
 from forestcoll.topology.importers.hosts.link_speeds import (
@@ -149,9 +150,18 @@ def _nvlinks(gpu: Element) -> Counter[str]:
 
 
 def _far(system: Element) -> Iterator[tuple[int, str]]:
-    """Yield the GPUs without a NIC at their PCIe switch, where others have one."""
+    """Yield the GPUs without a NIC at their PCIe switch, where others have one, and NICs in another order than GPUs."""
     tops = [pci for cpu in system.all("cpu") for pci in cpu.children if pci.tag == "pci"]
-    groups = {top.line: list(top.all("gpu")) for top in tops}
-    near = {top.line for top in tops if groups[top.line] and list(top.all("net"))}
-    for gpu in (gpu for line, gpus in groups.items() for gpu in gpus if near and line not in near):
+    groups = [(list(top.all("gpu")), list(top.all("net"))) for top in tops]
+    near = [(_first(gpus), _first(nets)) for gpus, nets in groups if gpus and nets]
+    for gpu in (gpu for gpus, nets in groups for gpu in gpus if near and not nets):
         yield gpu.line, f"GPU {gpu.get('dev')} shares no PCIe switch with a NIC, as others do"
+    for (_, before), (gpu, net) in pairwise(sorted(near, key=lambda each: each[0].number("dev"))):
+        if net.number("dev") < before.number("dev"):
+            name, what = net.get("name") or "?", "the NICs have another order than the GPUs; do not pair them by number"
+            yield net.line, f"<net> {name} is at GPU {gpu.get('dev')}: {what}"
+            return
+
+
+def _first(devices: Sequence[Element]) -> Element:
+    return min(devices, key=lambda each: each.number("dev"))

@@ -34,7 +34,7 @@ _AMD = {**_INTEL, "vendor": "AuthenticAMD", "familyid": "143", "modelid": "49"}
 """The CPUs of a DGX A100."""
 
 _ARM = {"affinity": "", "arch": "arm64"}
-"""Those of a GB200; other machines have Intel's."""
+"""Those of GB200, GB300 and GH200; other machines have Intel's."""
 
 _GPU, _SWITCH, _NIC, _NVSWITCH = "0x030200", "0x060400", "0x020700", "0x068000"
 
@@ -188,7 +188,7 @@ class _Built:
         return Element("system", {"version": "1"}, 0, cpus)
 
     def _cpu(self) -> dict[str, str]:
-        if "gb200" in self.problem.topology.name:
+        if any(name in self.problem.topology.name for name in ("gb200", "gb300", "gh200")):
             return _ARM
         return _AMD if self.capability == _A100 else _INTEL
 

@@ -27,6 +27,7 @@ _PAGES = {
     "forestcoll.design.search.finder.Frontier": f"{_RESULTS}.networks.design:frontier_page",
     "forestcoll.presentation.view.view.View": "forestcoll.presentation.view.view:view_page",
     "forestcoll.nccl.tuner.rules.TunerRules": f"{_RESULTS}.programs.nccl_tuner:tuner_page",
+    "forestcoll.nccl.order.rank_order.RankOrder": f"{_RESULTS}.networks.rank_order:rank_order_page",
     "forestcoll.nccl.job.explained.JobReport": f"{_RESULTS}.measurements.job:job_page",
     "forestcoll.programs.formats.judging.Judgement": f"{_RESULTS}.programs.programs:judgement_page",
     "forestcoll.programs.targets.target.Export": f"{_RESULTS}.programs.programs:export_page",

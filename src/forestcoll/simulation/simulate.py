@@ -6,6 +6,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any, Protocol
 
+from forestcoll.base.errors import InputError
 from forestcoll.programs.lowering import Options, default_options, lower, lowerer_for
 from forestcoll.programs.model import Program
 from forestcoll.schedule.bundle.value import BundleSchedule
@@ -23,6 +24,7 @@ from forestcoll.simulation.program.events import Timeline, run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.series.times import SeriesModel
 from forestcoll.simulation.steps.times import StepModel, StepWork
+from forestcoll.simulation.trees.slots import SLOT_COSTS, SlotModel
 from forestcoll.simulation.trees.times import TreeModel, TreeWork
 
 MOST_PIECES = 16
@@ -38,6 +40,8 @@ class Model(StrEnum):
     """A closed form: trees, flows and groups share links in proportion to their data; steps follow each other."""
     PROGRAM = "program"
     """A discrete-event simulation of the program that the schedule is lowered to; transfers share links fairly."""
+    SLOTS = "slots"
+    """A closed form of trees in time slots, as the torch backend runs them on GPUs; all ranks end a slot together."""
 
 
 class TimeModel(Protocol):
@@ -127,7 +131,8 @@ def simulate(
         schedule: a schedule of any kind that `verify` accepts. For a series, M is one large message.
         sizes: the sizes of the total data M, in bytes.
         costs: the parameters of the model; the defaults of `Costs` if None.
-        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program.
+        model: `"trees"` for a closed form, `"program"` for a discrete-event simulation of the lowered program,
+            `"slots"` for trees in time slots. The defaults of the last are `SLOT_COSTS`.
 
     Returns:
         One point for each size, in the order of `sizes`.
@@ -144,10 +149,19 @@ def simulate(
               1024 bytes      12.8 us  0.080 GB/s
         1073741824 bytes  403933.3 us  2.658 GB/s
     """
-    costs, entry = costs or Costs(), _simulation(schedule)
-    is_program = Model(model) is Model.PROGRAM
-    found: TimeModel = ProgramModel(schedule, costs) if is_program else entry.times(schedule, costs)
+    found = _model(schedule, costs, Model(model))
     return tuple(found.point(size) for size in sizes)
+
+
+def _model(schedule: Schedule, costs: Costs | None, model: Model) -> TimeModel:
+    entry = _simulation(schedule)
+    if model is Model.PROGRAM:
+        return ProgramModel(schedule, costs or Costs())
+    if model is Model.TREES:
+        return entry.times(schedule, costs or Costs())
+    if not isinstance(schedule, TreeSchedule):
+        raise InputError(f"a {schedule.kind} schedule has no slots; use the model 'trees', or a schedule of trees")
+    return SlotModel.of(schedule, costs or SLOT_COSTS)
 
 
 class ProgramModel:

@@ -3,6 +3,7 @@
 | name | part |
 | --- | --- |
 | `b0/gpu0--ib` | the link between two nodes, by their ids |
+| `b0/mlx5_0--fabric` | the links of a NIC, also of one that is two nodes, `b0/mlx5_0/out` and `b0/mlx5_0/in` |
 | `b0/gpu0` | a node with all its links: a GPU, a NIC that is a node, another switch |
 | `b0` | a box: all nodes whose ids begin with `b0/` |
 | `box 0` | a box: all nodes whose attribute `box` is 0 |
@@ -195,6 +196,8 @@ def part_named(topology: "Topology", text: str) -> _Part:
         raise InputError(f"{topology.name}: {shown(text)} names two links, because ids contain '--'; rename nodes")
     if links:
         return _Part(link_name(topology, min(links)), tuple(links))
+    if links := _links_of_nics(topology, text):
+        return _Part(text.strip(), tuple(sorted(links)))
     if nodes := _nodes(topology, text):
         return _Part(text.strip(), tuple(sorted({ends for node in nodes for ends in links_at(topology, node)})), nodes)
     classes = [each for each in link_classes(topology) if _sorts(text) == _sorts(SEPARATOR.join(each.sorts))]
@@ -216,12 +219,32 @@ def links_join(topology: "Topology", ends: Ends) -> bool:
     return ends in topology.link_numbers or ends[::-1] in topology.link_numbers
 
 
+def _cuts(text: str) -> list[tuple[str, str]]:
+    """Return the two names that a text can have on both sides of `--`."""
+    words = text.split(SEPARATOR)
+    return [(SEPARATOR.join(words[:place]), SEPARATOR.join(words[place:])) for place in range(1, len(words))]
+
+
 def _readings(topology: "Topology", text: str) -> list[Ends]:
     """Return the pairs of nodes that `text` can mean."""
-    words = text.split(SEPARATOR)
-    cuts = [(SEPARATOR.join(words[:place]), SEPARATOR.join(words[place:])) for place in range(1, len(words))]
-    pairs = [(topology.find(one), topology.find(other)) for one, other in cuts]
+    pairs = [(topology.find(one), topology.find(other)) for one, other in _cuts(text)]
     return [(min(a, b), max(a, b)) for a, b in pairs if a is not None and b is not None and a != b]
+
+
+def _links_of_nics(topology: "Topology", text: str) -> set[Ends]:
+    """Return the links of a NIC that is two nodes, by its name: those nodes have it as their attribute `nic`."""
+    found: set[Ends] = set()
+    for one, other in _cuts(text):
+        ends = [_nodes_called(topology, one), _nodes_called(topology, other)]
+        found |= {(min(a, b), max(a, b)) for a in ends[0] for b in ends[1] if links_join(topology, (a, b))}
+    return found
+
+
+def _nodes_called(topology: "Topology", name: str) -> list[int]:
+    node = topology.find(name)
+    if node is not None:
+        return [node]
+    return [number for number in topology.switches if topology.nodes[number].attributes.get("nic") == name]
 
 
 def _nodes(topology: "Topology", text: str) -> tuple[int, ...]:

@@ -34,6 +34,9 @@ _CLASSES = {
     "pandas": ("DataFrame",),
     "numpy": ("ndarray",),
 }
+LIBRARIES = tuple(_CLASSES)
+"""The names of the libraries."""
+
 _BANDWIDTHS = ("bandwidth", "capacity")
 _NAMES = ("id", "name", "label")
 _ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("node1", "node2"))

@@ -1,7 +1,7 @@
 """Link classes: links of the same bandwidth between the same sorts of nodes, as people speak of them.
 
-The sorts are compute nodes, switches that are NICs, other switches of a box, and switches outside the boxes, by their
-attribute `tier` if they have one.
+The sorts are compute nodes, switches that are NICs or another known device, other switches of a box, and switches
+outside the boxes, by their attribute `tier` if they have one.
 """
 
 from collections.abc import Iterable
@@ -17,6 +17,9 @@ Ends = tuple[int, int]
 
 
 Key = tuple[tuple[str, ...], Fraction]
+
+DEVICES = {"nic": "NIC", "nvswitch": "NVSwitch", "pcie switch": "PCIe switch", "cpu": "CPU"}
+"""The sorts of switches by their attribute `device`, which imported hosts have."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class LinkClass:
 
 
 def _plural(sort: str) -> str:
-    return f"{sort}es" if sort.endswith("switch") else f"{sort}s"
+    return f"{sort}es" if sort.lower().endswith("switch") else f"{sort}s"
 
 
 def link_classes(topology: "Topology", links: Iterable[Ends] | None = None) -> list[LinkClass]:
@@ -72,8 +75,8 @@ def is_nic(node: "Node") -> bool:
 def _sort(node: "Node") -> str:
     if node.is_compute:
         return "GPU"
-    if is_nic(node):
-        return "NIC"
+    if (device := DEVICES.get(str(node.attributes.get("device")))) is not None:
+        return device
     if "box" in node.attributes:
         return "box switch"
     tier = node.attributes.get("tier")

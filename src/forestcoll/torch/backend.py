@@ -11,7 +11,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-import torch
 import torch.distributed as dist
 
 from forestcoll.base.errors import ForestcollError, InputError
@@ -22,6 +21,7 @@ from forestcoll.runtime.torch_store import TorchStore
 from forestcoll.topology import NodeId, Topology
 from forestcoll.topology.hashing import topology_hash
 from forestcoll.torch.addresses import address_of
+from forestcoll.torch.calls.accelerators import ACCELERATORS, accelerator_here
 from forestcoll.torch.calls.inner import Meeting, inner_group
 from forestcoll.torch.calls.paths import PathCount, log
 from forestcoll.torch.group import ForestcollProcessGroup
@@ -71,7 +71,7 @@ def _prefix(generation: int) -> str:
 def register() -> None:
     """Make the backend known to torch; more than once does no harm."""
     if not hasattr(dist.Backend, NAME.upper()):
-        dist.Backend.register_backend(NAME, create, extended_api=True, devices=["cpu", "cuda"])
+        dist.Backend.register_backend(NAME, create, extended_api=True, devices=["cpu", *ACCELERATORS])
         atexit.register(_close_all)
 
 
@@ -240,8 +240,10 @@ def _slots(member: BackendGroup, seat: Seat, topology: Topology, agreement: Agre
     mine = f"{options.cuda} {options.cuda_device}"
     cuda, device = agreement.share("cuda", mine.encode).decode().split()
     is_whole = member.network is not None and topology is member.network.topology
-    if cuda == INNER or (cuda == AUTO and not is_whole) or (device == "cuda" and not torch.cuda.is_available()):
+    gpu = accelerator_here()
+    if cuda == INNER or (cuda == AUTO and not is_whole) or (device != "cpu" and gpu is None):
         return None
+    device = "cpu" if device == "cpu" or gpu is None else gpu.device
     store = dist.PrefixStore(f"{_prefix(member.generation)}slots/", member.store)
     table = None if options.cuda_table is None else Path(options.cuda_table)
     return Slots(Place(cuda, table, device, store, seat), topology, agreement)

@@ -72,9 +72,9 @@ class Options:
             `slots`, or `auto` for the fastest in a table. Rank 0's is used. Environment: `FORESTCOLL_CUDA`.
         cuda_table: the table for `auto`, a file of `forestcoll bench --cuda --write-table`; rank 0 reads it.
             Environment: `FORESTCOLL_CUDA_TABLE`.
-        cuda_device: the type of device that `cuda` is about: `cuda`, which is the default, or, for tests, `cpu`: what
-            would run on CUDA tensors over NCCL then runs on CPU tensors over gloo. Environment:
-            `FORESTCOLL_CUDA_DEVICE`.
+        cuda_device: the type of device that `cuda` is about: `cuda`, which is the default and stands for the GPUs that
+            torch finds, also those of AMD and Intel, or, for tests, `cpu`: what would run on GPUs then runs on CPU
+            tensors over gloo. Environment: `FORESTCOLL_CUDA_DEVICE`.
     """
 
     topology: TopologyLike | None = None

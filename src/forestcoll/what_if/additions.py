@@ -44,7 +44,7 @@ def additions(
 
     Args:
         topology: as for `failures`.
-        demand: as for `failures`, without an all-to-all, a gather or a scatter.
+        demand: as for `failures`.
         bandwidth: the bandwidth of the new link each way, in the unit of the topology or with a unit. If None, it is as
             fast as the fastest link that both ends have.
         executor: as for `failures`.
@@ -63,7 +63,7 @@ def additions(
         >>> best.change.name, str(best.value.algbw)
         ('0--3=1', '8/3')
     """
-    network, bound = network_and_demand(topology, demand, trees_for="new links")
+    network, bound = network_and_demand(topology, demand)
     given = None if bandwidth is None else _bandwidth(network, bandwidth)
     base = value_of(network, bound, Change(""))
     progress.begin("looking for a symmetry")

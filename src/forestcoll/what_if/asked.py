@@ -89,14 +89,23 @@ class Upgrades(_WhatIf):
 
     Attributes:
         upgrade: True.
+        price: what 1 more of bandwidth costs on links, as `prices_of` reads it.
+        plot: the file for a chart of the gain for the money; None for no chart.
     """
 
     fits: ClassVar[str] = "--upgrade; leave one of them out"
     upgrade: bool
+    price: tuple[str, ...] = ()
+    plot: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.plot is not None and not self.price:
+            raise InputError("--plot shows the gain for the money; give --price too")
 
     def answer(self, network: Topology, executor: Executor | None, progress: Progress) -> Answer:
         """Return what upgrades gain."""
-        return Answer(upgrades(self.changed(network), self.demand, executor=executor, progress=progress))
+        how: dict[str, Any] = {"prices": self.price, "executor": executor, "progress": progress}
+        return Answer(upgrades(self.changed(network), self.demand, **how))
 
 
 @dataclass(frozen=True, kw_only=True)

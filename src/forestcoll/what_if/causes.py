@@ -1,9 +1,10 @@
 """Causes of a low bandwidth: changes of the network and settings of NCCL under which a measured figure would be normal.
 
 Tried are failures of one and of two links or NICs, of a rail and of a switch of the fabric, links that have lost a part
-of their width, one NIC in use, no GPUDirect RDMA, no NVLS, and an order of the hosts that alternates between the
-switches of the fabric. After each, the algorithm of NCCL that fits the figure has another limit, and its usual share of
-the limit is what a machine with this fault reaches. Symmetric changes are tried once, as in `failures`.
+of their width, one NIC in use, no GPUDirect RDMA, no NVLS, and the order of the hosts: that of the network, or one that
+alternates between the switches of the fabric. After each, the algorithm of NCCL that fits the figure has another limit,
+and its usual share of the limit is what a machine with this fault reaches. Symmetric changes are tried once, as in
+`failures`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,9 +17,11 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.change import demand_after
 from forestcoll.demand.demand import NodeDemand
+from forestcoll.nccl.algorithms import algbw_of
 from forestcoll.nccl.comparison import Cause, LogComparison, TestComparison, Verdict
 from forestcoll.nccl.healthy import ANY, NVLS, RINGS
-from forestcoll.nccl.limits import Limit, bound_by, ring_algbw
+from forestcoll.nccl.limits import Limit, bound_by
+from forestcoll.nccl.order.rank_order import best_order
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, change_named
@@ -136,12 +139,14 @@ class _Search:
             yield from self._order()
 
     def _order(self) -> Iterator[Cause]:
-        """Yield an order of the hosts that alternates between the switches to which they are connected."""
-        mixed = _alternating(self._network)
-        usual, bad = (None if each is None else ring_algbw(each, self._demand) for each in (self._network, mixed))
-        if usual is not None and bad is not None and bad < usual:
-            suspect = _Suspect("the order of the hosts", f"{_DEBUG},GRAPH; explain --measured LOG", Change(""))
-            yield from _cause(self._network, self._test, replace(self._limit, algbw=bad), suspect)
+        """Yield the order of the hosts: that of the network if another one is better, else an alternating one."""
+        orders = (None, best_order(self._network), _alternating(self._network))
+        given, best, mixed = (algbw_of(self._network, self._demand, "RING", each) or Fraction(0) for each in orders)
+        found = given if given < best else mixed
+        if 0 < found < best:
+            test = "forestcoll rank-order TOPOLOGY --to hostfile -o hosts; mpirun --hostfile hosts"
+            limit = replace(self._limit, algbw=self._limit.algbw * found / best)
+            yield from _cause(self._network, self._test, limit, _Suspect("the order of the hosts", test, Change("")))
 
     def _after(self, change: Change) -> Fraction | None:
         """Return the limit after a change; None if there is none. It falls with what the algorithm itself can reach."""
@@ -217,27 +222,17 @@ def _narrow(network: Topology) -> Iterator[_Suspect]:
         yield _Suspect("NCCL_NET_GDR_LEVEL=LOC", f"{_DEBUG},NET | grep GDRDMA", change)
 
 
-def _alternating(network: Topology) -> Topology | None:
-    """Return the network with boxes in an order in which neighbours have different switches; None if all share one."""
+def _alternating(network: Topology) -> tuple[int, ...]:
+    """Return an order of boxes in which neighbours have different switches, where there are several."""
     inside = box_numbers(network)
-    switches: dict[int, set[int]] = {box: set() for box in inside.values()}
+    switches: dict[int, set[int]] = {box: set() for node in network.compute if (box := inside.get(node)) is not None}
     for link in network.links:
-        if link.source in inside and link.target not in inside:
+        if inside.get(link.source) in switches and link.target not in inside:
             switches[inside[link.source]].add(link.target)
     groups: dict[frozenset[int], list[int]] = {}
-    for box, its in switches.items():
-        groups.setdefault(frozenset(its), []).append(box)
-    if len(groups) < 2:
-        return None
-    rounds = zip_longest(*groups.values())
-    places = {box: place for place, box in enumerate(each for row in rounds for each in row if each is not None)}
-    order = sorted(range(len(network.nodes)), key=lambda node: (places.get(inside.get(node, -1), len(places)), node))
-    moved = {node: place for place, node in enumerate(order)}
-    links = sorted(
-        (replace(each, source=moved[each.source], target=moved[each.target]) for each in network.links),
-        key=lambda each: (each.source, each.target),
-    )
-    return replace(network, nodes=tuple(network.nodes[node] for node in order), links=tuple(links))
+    for place, its in enumerate(switches.values()):
+        groups.setdefault(frozenset(its), []).append(place)
+    return tuple(each for row in zip_longest(*groups.values()) for each in row if each is not None)
 
 
 def _rails(network: Topology) -> Iterator[_Suspect]:

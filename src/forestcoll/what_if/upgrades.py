@@ -1,8 +1,8 @@
-"""Upgrades: what more bandwidth on a class of links, or on one link, gains, and up to where it gains anything."""
+"""Upgrades: what more bandwidth on a class of links, or on one link, gains, up to where, and for how much money."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.progress import SILENT, Progress
@@ -17,6 +17,7 @@ from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_it
 from forestcoll.what_if.curve import OptimumCurve, curve_of
 from forestcoll.what_if.failures import duplex_links
 from forestcoll.what_if.limiting_cuts import LimitingCuts
+from forestcoll.what_if.prices import prices_of
 from forestcoll.what_if.study import TabularStudy, network_and_demand
 from forestcoll.what_if.sweep import SweepTask
 from forestcoll.what_if.value import Solved, Value, solved, value_of
@@ -39,6 +40,7 @@ class Upgrade:
         ratio: `algbw` divided by the algbw now.
         curve: (bandwidth, algbw) now and at each bandwidth where the gain per bandwidth changes; empty if not known.
         gain_beyond: the gain in algbw for each 1 of bandwidth after the last point of the curve; None if not known.
+        price: what 1 more of bandwidth on each of the links costs, all together; None if a link has no price.
 
     Example:
         >>> from forestcoll import upgrades
@@ -57,6 +59,25 @@ class Upgrade:
     ratio: Fraction
     curve: tuple[tuple[Fraction, Fraction], ...]
     gain_beyond: Fraction | None
+    price: Fraction | None = None
+
+    @property
+    def cost(self) -> Fraction | None:
+        """What the upgrade to `at` costs; None if a link has no price."""
+        return None if self.price is None else self.price * (self.at - self.bandwidth)
+
+    @property
+    def gain_per_cost(self) -> Fraction | None:
+        """The gain in algbw for each 1 of the first money; later money gains less. None if a link has no price."""
+        if self.price is None:
+            return None
+        first = next(iter(self.curve[1:]), None)
+        if first is not None:
+            (now, before), (bandwidth, after) = self.curve[0], first
+            return (after - before) / (bandwidth - now) / self.price
+        if self.gain_beyond is not None:
+            return self.gain_beyond / self.price
+        return (self.algbw - self.algbw / self.ratio) / (self.at - self.bandwidth) / self.price
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,6 +107,7 @@ def upgrades(
     topology: TopologyLike,
     demand: DemandLike = Collective.ALLGATHER,
     *,
+    prices: Sequence[str] = (),
     executor: Executor | None = None,
     progress: Progress = SILENT,
 ) -> UpgradeStudy:
@@ -96,7 +118,9 @@ def upgrades(
 
     Args:
         topology: as for `failures`.
-        demand: as for `failures`, without an all-to-all, a gather or a scatter.
+        demand: as for `failures`.
+        prices: what 1 more of bandwidth each way costs on a link, such as `"nic=20"` or `"GPU--NIC=3"`. With prices,
+            the upgrade that gains most for each 1 of the first money is the first row.
         executor: as for `failures`.
         progress: receives the number of finished upgrades.
 
@@ -113,7 +137,8 @@ def upgrades(
         >>> best.name, str(best.breakpoint), str(best.algbw)
         ('16 links of 300 GB/s between GPUs and box switches', '350', '400')
     """
-    network, bound = network_and_demand(topology, demand, trees_for="upgrades")
+    network, bound = network_and_demand(topology, demand)
+    price_of = prices_of(network, prices)
     base = value_of(network, bound, Change(""))
     progress.begin("looking for a symmetry")
     symmetries = Symmetries.of(network, bound)
@@ -124,7 +149,17 @@ def upgrades(
     curves = dict(zip(crossing, _curves(network, bound, crossing, executor, progress), strict=True))
     flat = OptimumCurve(((Fraction(1), base.algbw),), Fraction(0))
     rows = [_row(network, base, each, curves.get(each.links, (flat, base.algbw))) for each in candidate]
-    return UpgradeStudy(network, bound, base, tuple(sorted(rows, key=lambda row: -row.ratio)))
+    rows = [replace(row, price=_price(row.links, price_of)) for row in rows]
+    return UpgradeStudy(network, bound, base, tuple(sorted(rows, key=_rank)))
+
+
+def _price(links: Sequence[Ends], prices: Mapping[Ends, Fraction]) -> Fraction | None:
+    return sum((prices[ends] for ends in links), Fraction(0)) if all(ends in prices for ends in links) else None
+
+
+def _rank(row: Upgrade) -> tuple[Fraction, Fraction]:
+    """Return what sorts rows: the most gain for the money first, then the most gain."""
+    return -(row.gain_per_cost or Fraction(0)), -row.ratio
 
 
 @dataclass(frozen=True)
@@ -216,10 +251,14 @@ class _Upgrading:
 
         Let D be the sum of the weights. A cut without these links has at most D times the sum of all bandwidths as its
         bound, because at least a weight of 1 leaves it. A cut with one of the links has at least the bandwidth of that
-        link.
+        link. In an all-to-all, a gather or a scatter of N nodes, a block is 1/N of M. So if one must cross another
+        link, algbw is at most N times the sum of all bandwidths. No link carries more than N blocks for each node, so
+        one with N^2 times this sum is never full.
         """
         total = sum((link.bandwidth for link in self._network.links), Fraction(0))
-        whole = sum(self._demand.weights(self._network))
+        is_personalised = self._demand.collective.is_personalised
+        members = len(self._demand.members(self._network))
+        whole = members**2 if is_personalised else sum(self._demand.weights(self._network))
         return 2 * whole * total / min(link.bandwidth for link in self._upgraded) + 2
 
     def _changed(self, factor: Fraction) -> Topology:

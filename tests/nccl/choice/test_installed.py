@@ -2,14 +2,19 @@
 
 import shutil
 import subprocess
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from forestcoll import compare, load_topology
+from forestcoll.algorithms.baseline import AS_CHOSEN, BEST_SETTING
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.nccl.choice.host import HostFiles, host_files
 from forestcoll.nccl.choice.installed import ask, installed
+from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.stored import stored
+from forestcoll.nccl.settings import own_schedule
 from refusal import refusal
 
 HOST, HOSTS = host_files(problem_of("dgx-h100:boxes=2", "allgather"))
@@ -47,6 +52,29 @@ def test_hosts_that_differ_use_as_many_channels_as_the_worst(real_nccl: Path) ->
     hurt = ask(real_nccl, HostFiles(host.texts[:1], nvls=False), hosts)
     assert (len(host.texts), hurt.channels) == (2, 14)
     assert ask(real_nccl, host, hosts).channels == 14
+
+
+@pytest.mark.nccl
+def test_our_graph_file_is_a_better_setting_on_a_damaged_host(real_nccl: Path) -> None:
+    mesh = load_topology("hgx-a100-4:boxes=1").degraded("b0/gpu0--b0/gpu1", to="75")
+    found = compare(mesh, "allreduce", sizes=[2**30], baselines=[AS_CHOSEN, BEST_SETTING], nccl=real_nccl)
+    own, best = found.row(AS_CHOSEN), found.row(BEST_SETTING)
+    assert (own.algbw, best.algbw) == (
+        Fraction(150),
+        Fraction(575, 3),
+    )  # 12 rings of one speed, and all chains that fit
+    assert best.settings[0].endswith("NCCL_GRAPH_FILE of export --to nccl-graph")
+    assert best.reason.endswith("no schedule is faster for large data")
+
+
+@pytest.mark.nccl
+@pytest.mark.parametrize("spec", ["dgx-h100:boxes=2", "dgx-a100:boxes=1", "dgx-1:boxes=1", "aws-p5:boxes=2"])
+def test_the_graph_that_nccl_finds_on_a_whole_machine_is_the_best_one(real_nccl: Path, spec: str) -> None:
+    problem = problem_of(spec, "allgather")
+    table = nccl_table(problem, real_nccl)
+    assert len(table.graphs) == 1
+    own, best = (own_schedule(problem, "RING", each).schedule.algbw for each in (table, None))
+    assert own == best
 
 
 def test_a_library_of_another_version_is_refused(tmp_path: Path) -> None:

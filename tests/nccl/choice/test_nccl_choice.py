@@ -17,9 +17,10 @@ from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.nccl.choice import sources
 from forestcoll.nccl.choice.host import host_files
 from forestcoll.nccl.choice.sources import nccl_table
-from forestcoll.nccl.choice.stored import VERSIONS, key_of, line_of, stored
+from forestcoll.nccl.choice.stored import VERSIONS, key_of, stored
 from forestcoll.nccl.choice.table import PROTOCOLS, Entry, Key, Table
 from forestcoll.topology.importers.reading import import_topology
+from nccl_tables import line_of
 from refusal import refusal
 
 JOBS = json.loads((Path(__file__).parent / "jobs.json").read_text())

@@ -6,6 +6,7 @@ from forestcoll.presentation.pictures.layout import Mark, NetworkLayout, labels,
 from forestcoll.presentation.pictures.layout.grids import lattice_shape
 from forestcoll.presentation.pictures.layout.labels import FONT, fitted, text_width
 from forestcoll.presentation.pictures.layout.structure import Structure
+from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.changes import changed_network
 from forestcoll.topology.registry import build_topology, builders
 
@@ -103,3 +104,18 @@ def test_switches_outside_boxes_are_above_them_by_distance() -> None:
         for name in ("spine", "leaf0", "b0/gpu0", "b0/nvswitch")
     }
     assert heights["spine"] < heights["leaf0"] < heights["b0/gpu0"] < heights["b0/nvswitch"]
+
+
+def test_the_names_of_nics_are_drawn_whole() -> None:
+    builder = TopologyBuilder("hosts")
+    fabric = builder.add_switch("fabric")
+    for box in range(2):
+        nvswitch = builder.add_switch(f"b{box}/NVSwitch", box=box)
+        for place in range(8):
+            gpu = builder.add_compute(f"b{box}/GPU{place}", box=box)
+            nic = builder.add_switch(f"b{box}/mlx5_{place}", box=box)
+            builder.add_duplex(gpu, nvswitch, 300)
+            builder.add_duplex(gpu, nic, 32)
+            builder.add_duplex(nic, fabric, 25)
+    labels = [mark.label for mark in layout_of(builder.build()).marks]
+    assert labels.count("mlx5_0") == labels.count("mlx5_7") == 2

@@ -147,3 +147,11 @@ def test_a_system_without_fonts_draws_no_png(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("resvg_py.svg_to_bytes", partial(resvg_py.svg_to_bytes, skip_system_fonts=True))
     with pytest.raises(InputError, match="no font"):
         png_of("<svg/>")
+
+
+def test_letters_that_no_font_has_are_named_and_all_others_are_drawn() -> None:
+    text = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text y="15">{}</text></svg>'
+    assert png_of(text.format("µ → … ½ &amp; &#x3A9;")) != png_of(text.format(""))
+    with pytest.raises(InputError, match="no font of this system has \u0379, \u0380; install one"):
+        png_of(text.format("a<tspan>\u0380</tspan>\u0379"))
+    png_of(text.replace("</text>", "</text><title>\u0379</title>").format(""))  # is not drawn

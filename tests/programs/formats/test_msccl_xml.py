@@ -1,5 +1,6 @@
 """MSCCL XML: reading, refusing and writing files, and the rules of its runtimes, each broken by a test."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from samples import ALGORITHM, REDUCTION, schedule
 import fault_lists
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
+from forestcoll.presentation.results.programs.programs import fault_line, judgement_page
 from forestcoll.programs.formats import msccl_xml
 from forestcoll.programs.formats.judging import judge_file
 from forestcoll.programs.formats.msccl_xml import DIALECTS, Algorithm, dialect_fault, dialects, form_fault
@@ -52,7 +54,6 @@ def test_malformed_text_is_refused_with_its_line() -> None:
         ('srcbuf="i"', 'srcbuf="x"', "expected i, o or s"),
         ('type="s"', 'type="sr"', "expected one of s, r, rcs"),
         ('hasdep="0"', 'hasdep="2"', "expected 0 or 1"),
-        ("<tb", "<block", "unknown element <block>"),
         ("    <tb", "    <gpu", "<gpu> is inside <gpu>; it belongs inside <algo>"),
         ('ngpus="2" ', "", 'line 1: <algo> has no "ngpus"'),
         ("</algo>", "", "not valid XML"),
@@ -61,6 +62,84 @@ def test_malformed_text_is_refused_with_its_line() -> None:
     ):
         with pytest.raises(InputError, match=message):
             parsed(changed(old, new))
+
+
+def test_elements_that_the_runtimes_skip_are_skipped_and_said(tmp_path: Path) -> None:
+    file = tmp_path / "program.xml"
+    extra = '<copy i_off="0"><tb id="x"><step/></tb></copy>\n    <note/>\n    <copy/>\n    <tb'
+    file.write_text(changed("<tb", extra))
+    assert parsed(file.read_text()).gpus == parsed(ALGORITHM).gpus
+    judged = judge_file(file)
+    assert judged.ok
+    assert judged.remarks == (
+        "line 3: <copy> is no element that the runtimes know; they skip it",
+        "line 4: <note> is no element that the runtimes know; they skip it",
+    )
+    for text in ("<other/>", "<html><algo/></html>"):
+        assert "holds no <algo>; is this MSCCL XML?" in refusal(parsed, text)
+
+
+@pytest.mark.parametrize(
+    ("size", "read"),
+    [("9223372036854775807", 2**63 - 1), ("18446744073709551615", 2**63 - 1), ("1099511627776", 2**40), ("007", 7)],
+)
+def test_sizes_are_integers_of_64_bits(size: str, read: int) -> None:
+    algorithm = parsed(changed('maxBytes="0"', f'maxBytes="{size}"'))
+    assert algorithm.attributes["maxBytes"] == str(read)
+    assert dialect_fault(algorithm, DIALECTS["rccl"]) is None
+    assert check(msccl_xml.to_program(algorithm)).ok
+    for wrong in ("8MB", "9" * 300):
+        assert "<algo> has maxBytes '" in refusal(parsed, changed('maxBytes="0"', f'maxBytes="{wrong}"'))
+
+
+def sends_first(messages: int, chunks: int, most: int) -> str:
+    """An allgather of two ranks that send all their messages, of so many chunks each, before they receive any."""
+    text, count = changed('maxBytes="0"', f'maxBytes="{most}"'), messages * chunks
+    for name, old, new in (("nchunksperloop", 2, 2 * count), ("i_chunks", 1, count), ("o_chunks", 2, 2 * count)):
+        text = text.replace(f'{name}="{old}"', f'{name}="{new}"')
+    step = '<step s="{}" type="{}" srcbuf="i" srcoff="{}" dstbuf="o" dstoff="{}" cnt="{}" depid="-1" deps="-1" '
+    step += 'hasdep="0"/>'
+    blocks = iter(range(4))
+
+    def steps(found: re.Match[str]) -> str:
+        rank, is_copy = divmod(next(blocks), 2)
+        if is_copy:
+            return found[1] + step.format(0, "cpy", 0, rank * count, count) + found[3]
+        sent = [("s", each, rank) for each in range(messages)] + [("r", each, 1 - rank) for each in range(messages)]
+        lines = [
+            step.format(number, kind, each * chunks, owner * count + each * chunks, chunks)
+            for number, (kind, each, owner) in enumerate(sent)
+        ]
+        return found[1] + "\n".join(lines) + found[3]
+
+    return re.sub(r"(<tb [^>]*>\s*)(.*?)(\s*</tb>)", steps, text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize(("messages", "chunks"), [(2, 4), (1, 8)])
+def test_of_a_program_that_deadlocks_the_greatest_right_size_is_said(
+    tmp_path: Path, messages: int, chunks: int
+) -> None:
+    file = tmp_path / "program.xml"
+    file.write_text(sends_first(messages, chunks, 0))
+    judged = judge_file(file)
+    assert judged.fault is not None
+    assert judged.fault.rule == "deadlock"
+    assert judged.right_up_to == 2**23  # M has 16 chunks, and with 4 in a message of 2 MiB, two messages are enough
+    for size, right in ((judged.right_up_to, True), (judged.right_up_to + 1, False)):
+        file.write_text(sends_first(messages, chunks, size))
+        assert judge_file(file).ok is right
+    line = fault_line(judged, file)
+    assert line is not None
+    assert line.endswith("[deadlock]; up to 8388608 bytes (8MiB) it is right: set maxBytes to that")
+    assert judgement_page(judged, file).document()["right_up_to"] == 2**23
+
+
+def test_a_program_that_always_deadlocks_has_no_right_size(tmp_path: Path) -> None:
+    file = tmp_path / "program.xml"
+    file.write_text(sends_first(3, 1, 0))
+    assert judge_file(file).right_up_to is None
+    file.write_text(sends_first(2, 4, 0).replace('minBytes="0"', 'minBytes="1073741824"'))
+    assert judge_file(file).right_up_to is None
 
 
 def test_nested_entities_and_elements_are_refused() -> None:

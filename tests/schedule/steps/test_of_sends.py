@@ -21,6 +21,19 @@ def test_parts_are_exact_fractions() -> None:
     assert len(schedule) == 12
 
 
+def test_a_send_without_a_link_follows_switches() -> None:
+    steps = [[((node - step) % 8, node, (node + 1) % 8) for node in range(8)] for step in range(7)]
+    ring = StepSchedule.of_sends("dgx-a100:boxes=2,gpus=4", "allgather", steps)
+    report = verify(ring)
+    assert report.ok
+    assert report.algbw == Fraction(200, 7)  # 7 steps of 1/8 M over NICs of 25 GB/s
+    assert len(ring.routes) == 8
+    apart = StepSchedule.of_sends("ring:nodes=4", "allgather", [[(0, 0, 2)]])
+    fault = verify(apart).fault
+    assert fault is not None
+    assert "no link leads from 0 to 2" in fault.message
+
+
 @pytest.mark.parametrize(
     ("phase", "message"),
     [

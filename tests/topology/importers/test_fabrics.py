@@ -304,6 +304,9 @@ def test_a_speed_of_iblinkinfo_is_that_of_the_signals_of_a_lane() -> None:
     unknown = iblinkinfo("4X       999.0 Gbps")
     assert "the rate of 3 links, such as 4xNDR; give --link-bandwidth" in problem(unknown)
     assert links(import_text(unknown, link_bandwidth=5))["n0/HCA-1", "leaf1"] == 5
+    faster = iblinkinfo().replace("( )", "( Could be 4X 53.125 Gbps )", 2)
+    said = "iblinkinfo says that 2 ports could be faster, the first in line 2"
+    assert any(said in each for each in import_text(faster).assumed)
     initial = iblinkinfo().replace("Active/", "Init/", 1)
     assert any("2 ports without" in each for each in import_text(initial).ignored)
 

@@ -65,6 +65,15 @@ def test_a_directed_graph_stays_directed_unless_each_line_is_drawn_once_and_node
     imported = import_text(graphml(star))
     assert len(links(imported)) == 6
     assert any("draws each line once" in each for each in imported.assumed)
+    star.add_edge("a", "hub", capacity=7)  # one line is drawn twice, and one-way edges would not join all nodes
+    imported = import_text(graphml(star))
+    found = links(imported)
+    assert len(found) == 6
+    assert found["hub", "a"] == found["b", "hub"] == 5
+    assert found["a", "hub"] == 7
+    assert any("nodes could not all reach each other" in each for each in imported.assumed)
+    star.add_edges_from([("b", "hub"), ("c", "hub")], capacity=5)
+    assert import_text(graphml(star)).assumed == import_text(graphml(ring)).assumed
     graph = nx.star_graph(["core", "a", "b"])
     nx.set_edge_attributes(graph, 5, "capacity")
     graph.nodes["core"]["type"] = "switch"

@@ -7,12 +7,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
+from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.generate import generate, optimum
+from forestcoll.comparison.link_classes import link_classes as comparison_classes
 from forestcoll.topology.importers.hosts.link_speeds import nvlink_speed, xgmi_speed
 from forestcoll.topology.importers.hosts.nics import with_kept_nics
 from forestcoll.topology.importers.reading import import_topology
+from forestcoll.topology.link_classes import link_classes as topology_classes
 from forestcoll.topology.registry import build_topology, load_topology
 from forestcoll.topology.writers.formats import write_network
 from refusal import refusal
@@ -229,6 +233,11 @@ def test_nics_that_gpus_share_cards_with_two_ports_and_virtual_ports() -> None:
     assert found["host0/GPU0", "host0/mlx5_0/out"] == found["host0/mlx5_0/in", "host0/GPU1"] == 32
     assert ("host0/GPU0", "host0/mlx5_0/in") not in found  # no data goes from GPU to GPU through a NIC
     assert imported.nics == 2
+    changed = imported.topology.without("host0/mlx5_0")
+    assert len(changed.nodes) == len(imported.topology.nodes) - 2
+    assert len(imported.topology.without("host0/mlx5_0--fabric").links) == len(found) - 2
+    slower = imported.topology.degraded("host0/GPU0--host0/mlx5_0", to="50%")
+    assert [each.bandwidth for each in slower.links].count(Fraction(16)) == 2
     inside = two_gpus() + nic("b0", 0) + nic("b1", 1) + '<nic><net name="eth0" dev="2" speed="10000" port="0"/></nic>'
     imported = import_text(system(cpu(inside)), system(cpu(inside)))
     assert imported.nics == 4
@@ -250,6 +259,32 @@ def test_each_gpu_uses_the_nearest_nic_and_no_data_goes_from_gpu_to_gpu_through_
     assert algbw(imported) == Fraction(1040, 3)  # 354.1 if GPU 0 also received from GPU 1 through a NIC
     assert generate(imported.topology, method="two-level").algbw == Fraction(2400, 7)
     assert generate(imported.topology, "allreduce", method="nccl-tree").algbw == Fraction(1200, 7)
+    assert [each.name("GB/s") for each in topology_classes(imported.topology)] == [
+        "16 links of 300 GB/s between GPUs and NVSwitches",
+        "16 links of 32 GB/s between GPUs and NICs",
+        "16 links of 25 GB/s between NICs and switches",
+    ]
+    boxes = Boxes(imported.topology, imported.topology.compute)
+    assert list(comparison_classes(imported.topology, boxes)) == ["NVSwitch links", "GPU to NIC links", "NIC links"]
+
+
+@pytest.mark.parametrize(
+    ("nics", "gpus", "two_level", "ring"),
+    [(4, 1, "2400/7", "4096/15"), (2, 1, "2400/7", "640/3"), (1, 2, "100", "160/3"), (1, 8, "25", "40/3")],
+)
+def test_algorithms_of_libraries_use_all_nics_of_imported_hosts(
+    nics: int, gpus: int, two_level: str, ring: str
+) -> None:
+    """Eight GPUs on an NVSwitch: some have several NICs of 12.5 GB/s, others share one."""
+    parts = []
+    for group in range(8 // gpus):
+        inside = [gpu(f"{n:02x}", n, nvlink("0000:c0:00.0", 12)) for n in range(group * gpus, (group + 1) * gpus)]
+        ports = [nic(f"{0x40 + n:02x}", n, "100000") for n in range(group * nics, (group + 1) * nics)]
+        parts.append(bridge(f"a{group}", "".join([*inside, *ports])))
+    network = import_text(*[system(cpu("".join(parts)))] * 2).topology
+    assert generate(network, method="two-level").algbw == Fraction(two_level)
+    assert generate(network, method="nccl-ring").algbw == Fraction(ring)
+    assert generate(network, "allreduce", method="nccl-tree").algbw == Fraction(two_level) / 2
 
 
 def test_nics_of_one_gpu_carry_together_what_its_slot_carries() -> None:
@@ -270,6 +305,27 @@ def test_which_network_cards_count_is_said_and_can_be_changed() -> None:
     assert imported.nics == 4
     assert links(imported)["host0/mlx5_0/out", "fabric"] == 25
     assert "there is no network card 'mlx5_77'; did you mean" in problem(dgx_a100(), dgx_a100(), nics="mlx5_77")
+
+
+def test_a_gpu_without_a_nic_of_its_own_shares_one_at_its_pcie_switch() -> None:
+    inner = bridge("a1", gpu("01", 1, nvlink("0000:c0:00.0", 12)) + nic("b0", 0))
+    text = system(cpu(bridge("a0", gpu("00", 0, nvlink("0000:c0:00.0", 12)) + inner)))
+    found = links(import_text(text, text))
+    assert {one for one, other in found if other == "host0/mlx5_0/out"} == {"host0/GPU0", "host0/GPU1"}
+    apart = system(cpu(gpu("00", 0, nvlink("0000:c0:00.0", 12)) + inner))
+    assert {one for one, other in links(import_text(apart, apart)) if other == "host0/mlx5_0"} == {
+        "host0/GPU1",
+        "fabric",
+    }
+
+
+def test_a_port_that_is_much_slower_than_others_is_for_management() -> None:
+    inside = "".join(gpu(f"0{n}", n, "") for n in range(2)) + nic("b0", 0) + nic("b1", 1, "10000", "eth")
+    text = system(cpu(inside))
+    imported = import_text(text, text)
+    assert imported.nics == 2
+    assert any("less than a tenth of the speed of others (--nics all counts them): eth1" in s for s in imported.ignored)
+    assert import_text(text, text, nics="all").nics == 4
 
 
 def test_a_port_whose_gpus_have_nearer_ports_serves_none() -> None:
@@ -307,6 +363,9 @@ def test_a_cluster_of_one_dump_has_the_nics_of_the_dump(tmp_path: Path) -> None:
     found = {tuple(cluster.ids((link.source, link.target))) for link in cluster.links}
     assert {("b0/mlx5_2/out", "leaf0"), ("leaf0", "b0/mlx5_2/in")} <= found
     assert ("b0/mlx5_2/in", "leaf0") not in found
+    write_network(load_topology(kept).without("GPU2"), kept)
+    cluster = load_topology(f"cluster:box={kept},boxes=2")
+    assert (cluster.find("b1/mlx5_2"), len(cluster.compute)) == (None, 14)
     broken = replace(import_topology(file).topology, attributes={"nics": [{"id": "x"}]})
     assert "import again" in refusal(with_kept_nics, broken)
 
@@ -378,9 +437,11 @@ def test_nvlink_to_a_cpu_and_c2c_count_where_cpus_do() -> None:
 def test_c2c_is_the_way_to_the_nics_of_a_host_with_one_gpu() -> None:
     slow = gpu("01", 0, '<c2c bw="10000" count="60"/>', 'sm="121"', "2.5 GT/s PCIe", width=1)
     text = system(cpu(slow + nic("b0", 0, "200000") + nic("b1", 1, "200000"), more='arch="arm64"'))
-    found = links(import_text(text, text))
-    assert found["host0/GPU0", "host0/mlx5_0"] == 32
-    assert algbw(import_text(text, text)) == 100
+    imported = import_text(text, text)
+    assert links(imported)["host0/GPU0", "host0/mlx5_0"] == 32
+    assert algbw(imported) == 100
+    said = "GPU0 reaches NICs over NVLink-C2C of 600 GB/s, as its PCIe slot carries 0.3125 GB/s"
+    assert any(said in each for each in imported.assumed)
 
 
 def test_one_file_stands_for_several_hosts_and_a_file_that_is_given_twice_is_two(tmp_path: Path) -> None:

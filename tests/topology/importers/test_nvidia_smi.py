@@ -129,6 +129,14 @@ def test_nics_of_a_pcie_host_are_at_its_switches_and_cpus_and_nics_that_are_far_
     assert {one for one, other in found if other == "host0/mlx5_1/out"} == {"host0/GPU0", "host0/GPU1"}
 
 
+def test_the_nearest_nics_go_to_gpus_first_and_the_others_share_them() -> None:
+    text = matrix(full(4, "NV12"), ["PIX PXB SYS", "PXB PXB SYS", "SYS SYS PIX", "SYS SYS PXB"])
+    found = links(import_text(text, text, nic=25))
+    users = {nic: {one for one, other in found if other.startswith(f"host0/{nic}")} for nic in ("mlx5_0", "mlx5_1")}  # type: ignore[attr-defined]
+    assert users == {"mlx5_0": {"host0/GPU0", "fabric"}, "mlx5_1": {"host0/GPU1", "fabric"}}
+    assert {one for one, other in found if other == "host0/mlx5_2/out"} == {"host0/GPU2", "host0/GPU3"}
+
+
 def test_a_matrix_without_nvlink_says_so() -> None:
     text = matrix(full(2, "PIX"))
     assert not any("NVLink" in each for each in import_text(text, pcie=32).assumed)

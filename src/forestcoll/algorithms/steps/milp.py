@@ -24,7 +24,6 @@ from itertools import pairwise
 
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Path
 from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import UNROOTED, Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
@@ -34,6 +33,7 @@ from forestcoll.solver.exact_lp.integer_program import IntegerProgram
 from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.routes import Path
 from forestcoll.topology.graph.walks import hops
 
 _HALF = 0.5
@@ -52,10 +52,10 @@ MOST_CHUNKS = 4
 """The most chunks of each node that are tried by default."""
 
 SEARCHED = 20
-"""The most nodes of the search tree of HiGHS: more seldom find a better schedule, and take much longer."""
+"""The most nodes of the search tree of HiGHS: more seldom find a better schedule, and take much longer.
 
-SECONDS = 10.0
-"""The time limit of one program, in seconds."""
+There is no limit in seconds: with one, the result would depend on the load of the machine.
+"""
 
 
 @baseline(
@@ -102,9 +102,7 @@ def _sizes(problem: Problem) -> Iterator[tuple[int, int]]:
                 yield chunks, steps
 
 
-def solved(
-    problem: Problem, chunks: int, steps: int, *, searched: int = SEARCHED, seconds: float = SECONDS
-) -> BaselineResult | None:
+def solved(problem: Problem, chunks: int, steps: int, *, searched: int = SEARCHED) -> BaselineResult | None:
     """Return the schedule that HiGHS proposes, with a note that states the gap.
 
     Args:
@@ -112,7 +110,6 @@ def solved(
         chunks: C, the number of equal chunks of the shard of each node.
         steps: S, the number of steps of an allgather; an allreduce has twice as many.
         searched: the most nodes of the search tree.
-        seconds: the time limit of an allgather.
 
     Returns:
         The schedule; None if HiGHS found none.
@@ -123,7 +120,7 @@ def solved(
     def allgather(topology: Topology) -> StepSchedule:
         nonlocal found
         program = _StepProgram(Problem(topology, problem.demand), chunks, steps)
-        transfers, gap = program.solved(searched, seconds)
+        transfers, gap = program.solved(searched)
         found = found and transfers is not None
         gaps.append(gap)
         phase = StepPhase(PhaseOp.BROADCAST, transfers or Transfers.of([]))
@@ -233,9 +230,9 @@ class _StepProgram:
     def _numbered(self, sends: Sequence[_Send]) -> list[int]:
         return [self._columns[send] for send in sends]
 
-    def solved(self, searched: int, seconds: float) -> tuple[Transfers | None, Fraction]:
+    def solved(self, searched: int) -> tuple[Transfers | None, Fraction]:
         """Return the transfers that HiGHS proposes, or None, and the gap: how much faster a solution may be."""
-        found = self._program.solve(searched, seconds)
+        found = self._program.solve(searched)
         if found.values is None:
             return None, Fraction(1)
         values = found.values

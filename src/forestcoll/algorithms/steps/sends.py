@@ -15,13 +15,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Path
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray, Rows
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import NO_ROUTE, StepPhase, StepSchedule, Transfers
 from forestcoll.solver.generation.step_duality import from_allgathers
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.routes import Path
 
 MOST_LINKS = 2**22
 """The most links that all routes of a schedule may cross together, because of memory."""

@@ -20,12 +20,12 @@ from typing import TypeAlias
 from forestcoll.algorithms.baseline import Family, baseline
 from forestcoll.algorithms.forests import Edge
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.routes import Path, Routes
 from forestcoll.algorithms.spreading import Spreading
 from forestcoll.algorithms.steps.sends import ShardSend, step_schedule
 from forestcoll.algorithms.striping import Plans
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.topology.graph.routes import Path, Routes
 
 _Part: TypeAlias = tuple[Fraction, Fraction]
 """The begin and the end of a part of a shard."""

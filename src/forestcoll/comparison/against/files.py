@@ -1,6 +1,7 @@
 """From a file of a user to candidates for rows: the file is recognised by its content.
 
-A schedule is verified, a program is run on symbolic data, and a graph of NCCL becomes schedules of its rings and trees.
+A schedule, also one of TE-CCL, is verified, a program is run on symbolic data, and a graph of NCCL becomes schedules of
+its rings and trees.
 A file that can be read but is wrong becomes a candidate with its fault.
 """
 
@@ -15,6 +16,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.files import as_path, read_bytes, read_start
 from forestcoll.base.progress import Progress
 from forestcoll.comparison.against.program_runs import ProgramRun
+from forestcoll.comparison.against.te_ccl import looks_like_te_ccl, te_ccl_schedule
 from forestcoll.comparison.value import Skipped
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.graph.file import Graph, looks_like_graphs, read_graphs
@@ -64,9 +66,15 @@ def candidates(
     progress.begin(f"reading {path}")
     if start.startswith(b"<") and looks_like_graphs(start):
         return _graphs(path, problem)
+    if looks_like_te_ccl(start):
+        return [_te_ccl(path, problem)], []
     if start.startswith(b"<") or (_PLAN.search(start) and not _OWN_FORMAT.search(start)):
         return [_program(path, problem)], []
     return [given_schedule(str(path), read_schedule(path), problem)], []
+
+
+def _te_ccl(path: Path, problem: Problem) -> ComparedFile:
+    return given_schedule(str(path), te_ccl_schedule(Source.of(read_bytes(path), path), problem), problem)
 
 
 def given_schedule(name: str, schedule: Schedule, problem: Problem) -> ComparedFile:

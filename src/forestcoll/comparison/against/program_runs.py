@@ -17,7 +17,6 @@ from functools import cached_property
 from itertools import pairwise
 
 from forestcoll.algorithms.method import Problem
-from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.programs.model import Instruction, Message, Multicast, Program, Span
@@ -25,6 +24,7 @@ from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.program.events import run_in_time
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.simulate import MOST_INSTRUCTIONS
+from forestcoll.topology.graph.routes import Path
 
 _LONG_US = 10**9
 """A latency in microseconds that is much longer than the rest of the time of a program."""

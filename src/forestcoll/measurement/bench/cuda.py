@@ -26,6 +26,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from forestcoll.torch import Options, paths
 from forestcoll.torch.backend import member_of
+from forestcoll.torch.calls.accelerators import ACCELERATORS, CUDA, accelerator_here
 from forestcoll.torch.options import completed
 from forestcoll.torch.slots.choice import Slots
 
@@ -66,15 +67,15 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
         InputError: there is no GPU, or the network does not fit the ranks.
         CommunicationError: NCCL refuses the ranks, for example two on one GPU.
     """
-    device = completed(None).cuda_device
-    if device == "cuda" and not torch.cuda.is_available():
+    device, gpu = completed(None).cuda_device, accelerator_here()
+    if device != "cpu" and gpu is None:
         raise InputError("bench: PyTorch finds no GPU; run --cuda on machines with GPUs and PyTorch built for them")
     if "RANK" not in os.environ:
         raise InputError(
             "bench: --cuda runs on several ranks of torch; start it by 'torchrun -m forestcoll bench --cuda'"
         )
-    if device == "cuda":
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
+    if device != "cpu" and gpu is not None:
+        gpu.module.set_device(int(os.environ.get("LOCAL_RANK", "0")) % gpu.module.device_count())
     topology = load_topology(request.topology)
     options = Options(topology=topology, cuda=SLOTS, cuda_device=device)
     limit = timedelta(seconds=timeout_here())
@@ -96,10 +97,11 @@ def measure_ways(request: CudaRequest, show: Callable[[MeasuredSize], None]) -> 
 
 def device_name(device: str) -> str:
     """Return what runs the collectives, with versions."""
-    if device != "cuda":
+    if device == "cpu":
         return f"CPU, torch {torch.__version__}, gloo"
-    library = ".".join(map(str, torch.cuda.nccl.version()))
-    return f"{torch.cuda.get_device_name()}, torch {torch.__version__}, NCCL {library}"
+    gpu = ACCELERATORS[device]
+    version = ".".join(map(str, gpu.module.nccl.version())) if gpu is CUDA else ""
+    return f"{gpu.module.get_device_name()}, torch {torch.__version__}, {gpu.title} {version}".rstrip()
 
 
 def _rows(
@@ -141,7 +143,7 @@ class CudaCase:
         self.size = 4 * self._part * self._ranks
         self._whole = torch.zeros(self._part * self._ranks, device=device)
         self._own = torch.zeros(self._part, device=device)
-        self._is_cuda = device == "cuda"
+        self._gpu = ACCELERATORS.get(device)
 
     def call(self) -> None:
         """Run it once."""
@@ -154,8 +156,8 @@ class CudaCase:
 
     def wait(self) -> None:
         """Wait for the end of all calls."""
-        if self._is_cuda:
-            torch.cuda.synchronize()
+        if self._gpu is not None:
+            self._gpu.module.synchronize()
 
     def wrong(self) -> int:
         """Run it once on numbers that differ by rank and place, and return how many elements are wrong here.

@@ -137,6 +137,14 @@ class Library:
         self.call("prepare", system)
         return system
 
+    def dumped(self, system: ctypes.c_void_p, graphs: list[Any]) -> str:
+        """Return the graph file that NCCL dumps of graphs."""
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["NCCL_GRAPH_DUMP_FILE"] = file = f"{folder}/graph.xml"
+            pointers = (ctypes.c_void_p * len(graphs))(*map(ctypes.addressof, graphs))
+            self.call("dump", system, ctypes.c_int(len(graphs)), pointers)
+            return Path(file).read_text()
+
     def graph(self, system: ctypes.c_void_p, kind: tuple[int, int], least: int, most: int) -> Any:
         """Return a graph of `kind`, its id and pattern, with `least` to `most` channels; an empty one if most is 0."""
         graph = ctypes.create_string_buffer(GRAPH_BYTES[self.number])
@@ -155,8 +163,9 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             10; `is_amd`, whether the CPUs are AMD's; `nvls`.
 
     Returns:
-        `version`, `channels`, and lists in NCCL's order: `latencies` and `bandwidths` (0 where NCCL has switched it
-        off) of 105 entries, `channel_bytes` of 21 pairs of algorithm and protocol.
+        `version`, `channels`, `graphs`, the graph file that NCCL dumps of the rings and trees of each kind of host, and
+        lists in NCCL's order: `latencies` and `bandwidths` (0 where NCCL has switched it off) of 105 entries,
+        `channel_bytes` of 21 pairs of algorithm and protocol.
 
     Raises:
         AskingError: the library is of another version, or refuses the machine.
@@ -167,6 +176,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
     rings = [library.graph(each, (0, RING), 1, 32) for each in systems]
     counts = [_channels(each) for each in rings]
     trees = [library.graph(each, (1, BALANCED_TREE), n, n) for each, n in zip(systems, counts, strict=True)]
+    dumps = [library.dumped(*each) for each in zip(systems, map(list, zip(rings, trees, strict=True)), strict=True)]
     most = 64 if request["nvls"] else 0
     ring, tree, heads = map(_merged, (rings, trees, [library.graph(each, (3, _NVLS), 1, most) for each in systems]))
     chain = library.graph(systems[0], (2, _TREE), 0, 0)
@@ -188,7 +198,7 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         library.call("constants", comm)
         pointers = (ctypes.c_void_p * len(graphs))(*map(ctypes.addressof, graphs))
         library.call("tune", comm, ctypes.c_int(capability), ctypes.c_int(capability), pointers)
-    return {"version": library.version, "channels": channels, **_table(comm, offsets)}
+    return {"version": library.version, "channels": channels, "graphs": dumps, **_table(comm, offsets)}
 
 
 def _channels(graph: Any) -> int:

@@ -62,7 +62,8 @@ def host_files(problem: Problem) -> tuple[HostFiles, int]:
         texts = [numbered(text) for text in texts_of(topology).values()]
     except InputError as error:
         raise DoesNotApplyError(f"the network {str(error).removeprefix(f'{topology.name}: ')}") from None
-    nvls = any(topology.nodes[switch].multicast for switch in topology.able_switches)
+    able = [switch for switch in topology.able_switches if switch in problem.boxes.of]  # not those with SHARP
+    nvls = any(topology.nodes[switch].multicast for switch in able)
     return HostFiles(tuple(dict.fromkeys(texts)), nvls), len(problem.boxes.members)
 
 

@@ -54,8 +54,9 @@ def ask(library: Path, host: HostFiles, hosts: int) -> Table:
         )
         if found["bandwidths"][place] > 0
     }
-    version = found["version"]
-    return Table(version, f"NCCL {version} ({library})", host.capability, hosts, ranks, found["channels"], entries)
+    version, graphs = found["version"], tuple(found["graphs"])
+    source = f"NCCL {version} ({library})"
+    return Table(version, source, host.capability, hosts, ranks, found["channels"], entries, graphs)
 
 
 _PAIRS = tuple((algorithm, protocol) for algorithm in ALGORITHMS for protocol in PROTOCOLS)

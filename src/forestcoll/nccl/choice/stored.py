@@ -8,12 +8,10 @@ a channel.
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-
-import numpy as np
 
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.choice.host import HostFiles
@@ -67,30 +65,3 @@ def _keys(name: str) -> list[Key]:
 def _place(key: Key) -> tuple[int, int, int]:
     """Return the place of a key in NCCL's own table."""
     return COLLECTIVES.index(key[0]), ALGORITHMS.index(key[1]), PROTOCOLS.index(key[2])
-
-
-def line_of(machine: str, host: HostFiles, tables: Iterable[Table]) -> str:
-    """Return the line of the file for tables of one machine that differ in their versions only."""
-    first, *others = tables
-    places: dict[tuple[str, str, Entry], list[str]] = defaultdict(list)
-    for (collective, algorithm, protocol), entry in first.entries.items():
-        places[algorithm, protocol, entry].append(collective.value)
-    document = {
-        "key": key_of(host),
-        "hosts": first.hosts,
-        "versions": [first.version, *(each.version for each in others)],
-        "machine": machine,
-        "capability": host.capability,
-        "cpu": "amd" if host.is_amd else "intel",
-        "channels": first.channels,
-        "entries": {
-            f"{'+'.join(names)} {algorithm} {protocol}": [_short(entry.latency_us), _short(entry.bandwidth), entry[2]]
-            for (algorithm, protocol, entry), names in places.items()
-        },
-    }
-    return json.dumps(document)
-
-
-def _short(value: float) -> float:
-    """Return the shortest decimal number that is the same with 32 bits."""
-    return float(str(np.float32(value)))

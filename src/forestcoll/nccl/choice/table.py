@@ -102,6 +102,7 @@ class Table:
         ranks: the number of ranks.
         channels: the number of channels.
         entries: the entries that NCCL may choose, in the order of its own table.
+        graphs: the graph file with the rings and trees that NCCL finds, of each kind of host; empty if not known.
 
     Example:
         >>> entries = {
@@ -122,6 +123,7 @@ class Table:
     ranks: int
     channels: int
     entries: Mapping[Key, Entry]
+    graphs: tuple[str, ...] = ()
 
     def microseconds(self, key: Key, size: int, most: float = inf) -> float:
         """Return the time that NCCL expects for `size` bytes with an entry, in its own precision of 32 bits.
@@ -144,9 +146,13 @@ class Table:
         bandwidth = np.float32(min(float(bandwidth), most))
         return float(latency + np.float32(size) / (np.float32(1000) * bandwidth))
 
-    def choice(self, collective: Collective, size: int) -> Choice | None:
-        """Return what NCCL uses for `size` bytes; None if the table has no entry for the collective."""
-        keys = [key for key in self.entries if key.collective is collective]
+    def algorithms(self, collective: Collective) -> list[str]:
+        """Return the algorithms that NCCL offers for a collective."""
+        return list(dict.fromkeys(key.algorithm for key in self.entries if key.collective is collective))
+
+    def choice(self, collective: Collective, size: int, algorithm: str | None = None) -> Choice | None:
+        """Return what NCCL uses for `size` bytes, if it must take an algorithm; None if the table has no such entry."""
+        keys = [key for key in self.entries if key.collective is collective and algorithm in {None, key.algorithm}]
         if not keys:
             return None
         key = min(keys, key=lambda each: self.microseconds(each, size))

@@ -33,7 +33,7 @@ from forestcoll.topology.importers.hosts.host import kept_hosts
 from forestcoll.topology.importers.hosts.link_speeds import capability_of, nvlink_speed
 
 if TYPE_CHECKING:
-    from forestcoll.algorithms.routes import Path
+    from forestcoll.topology.graph.routes import Path
 
 MOST_GPUS = 32
 """The most GPUs of a host: NCCL's `ncclNvmlMaxDevices`."""

@@ -31,11 +31,11 @@ from forestcoll.algorithms.forests import (
 from forestcoll.algorithms.method import Problem
 from forestcoll.algorithms.nccl_tree import box_trees, numbers_downwards
 from forestcoll.algorithms.ring_orders import Door, nics_of, port_numbers
-from forestcoll.algorithms.routes import Path
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.nccl.graph.file import Channel, Graph, Pattern
 from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.topology.graph.routes import Path
 
 
 def schedule_of_graph(problem: Problem, graph: Graph, where: str) -> tuple[TreeSchedule, int]:

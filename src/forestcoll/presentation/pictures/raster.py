@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from html import unescape
 from importlib import util
 from pathlib import Path
 
@@ -14,6 +15,11 @@ _VARIABLE = re.compile(r"var\(--[\w-]+, ([^()]+)\)")
 """A variable of CSS with its fallback, which is drawn, because the library does not read variables."""
 
 _LETTERS = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="20"><text y="15">letters</text></svg>'
+_TEXT = re.compile(r"<text\b[^>]*>(.*?)</text>", re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+_MOST_NAMED = 8
+_UNKNOWN = "\u0378"
+"""A character that no font has, because Unicode has none of this number."""
 
 
 def check_picture(path: Path, formats: Sequence[str] = FORMATS) -> None:
@@ -66,10 +72,21 @@ def png_of(svg: str) -> bytes:
         svg: the text of an `svg` element.
 
     Raises:
-        InputError: as for `check_png`.
+        InputError: as for `check_png`; or the fonts have no glyph for a letter of a text.
     """
     check_png()
+    if missing := _missing(svg):
+        letters = ", ".join(missing[:_MOST_NAMED])
+        raise InputError(f"no font of this system has {letters}; install one that has them, or write an SVG file")
     return _drawn(_VARIABLE.sub(r"\1", svg))
+
+
+def _missing(svg: str) -> list[str]:
+    """Return the letters of the texts of a picture that no font has."""
+    texts = (unescape(_TAG.sub("", each)) for each in _TEXT.findall(svg))
+    letters = sorted({letter for each in texts for letter in each if not letter.isascii()})
+    unknown = _drawn(_LETTERS.replace("letters", _UNKNOWN)) if letters else b""
+    return [letter for letter in letters if _drawn(_LETTERS.replace("letters", letter)) == unknown]
 
 
 def _drawn(svg: str) -> bytes:

@@ -11,7 +11,7 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.file_kinds import PROGRAM, check_kind
 from forestcoll.base.files import PathLike, as_path, input_name, parse_document, read_bytes
 from forestcoll.programs.formats import goal, msccl_xml, mscclpp
-from forestcoll.programs.interpreter import check
+from forestcoll.programs.interpreter import STOPS, check
 from forestcoll.programs.model import Program, ProgramFault
 
 _Found = TypeVar("_Found")
@@ -34,6 +34,7 @@ class Judgement(Displayed):
         remarks: differences between what the file says and what the runtime does.
         instructions: the number of instructions of the program.
         program: the program, if the file was run.
+        right_up_to: the greatest M in bytes for which the program is right, if it stops in the middle only above.
 
     Example:
         >>> Judgement("msccl-xml", "allgather", 3, fault=None).ok
@@ -49,6 +50,7 @@ class Judgement(Displayed):
     remarks: tuple[str, ...] = ()
     instructions: int = 0
     program: Program | None = field(default=None, repr=False, compare=False)
+    right_up_to: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -125,7 +127,11 @@ def _judge_xml(data: bytearray, path: Path, dialect: str | None, root: int | Non
     fault = refusals[wanted.name.value] if wanted is not None else _refused_by_all(refusals)
     program = _named(path, lambda: msccl_xml.to_program(algorithm, root=root))
     judged = Judgement(found.format, found.collective, found.ranks, fault, loads=loads)
-    return _run(path, program, judged, tuple(msccl_xml.remarks(algorithm)))
+    judged = _run(path, program, judged, tuple(msccl_xml.remarks(algorithm)))
+    if judged.fault is None or judged.fault.rule not in STOPS:
+        return judged
+    size = msccl_xml.greatest_right_size(algorithm, program, lambda each: check(each).ok)
+    return replace(judged, right_up_to=size)
 
 
 def _refused_by_all(refusals: Mapping[str, ProgramFault | None]) -> ProgramFault | None:

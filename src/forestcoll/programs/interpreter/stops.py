@@ -15,6 +15,9 @@ from forestcoll.programs.model import (
     instruction_name,
 )
 
+STOPS = ("deadlock", "waits-forever")
+"""The rules that a program breaks if it does not come to its end."""
+
 _MOST_SHOWN = 6
 
 

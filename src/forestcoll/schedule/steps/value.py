@@ -22,6 +22,7 @@ from forestcoll.demand.ranks import root_number
 from forestcoll.schedule.rows import IntArray, Rows, row_starts
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import NodeId, Symmetry, Topology, TopologyLike
+from forestcoll.topology.graph.routes import Path, Routes
 from forestcoll.topology.registry import load_topology
 
 
@@ -306,7 +307,8 @@ class StepSchedule(Schedule):
             phases: the steps of the collective; of an allreduce first those that add up, then those that broadcast. A
                 step is a list of sends that start together: `(owner, source, target)`, or `(owner, source, target,
                 begin, end)` for the part [begin, end) of the owner's shard, in fractions of it, such as
-                `Fraction(1, 3)` or `"1/3"`. Nodes are ids or positions among the compute nodes.
+                `Fraction(1, 3)` or `"1/3"`. Nodes are ids or positions among the compute nodes. Where no link joins
+                them, as on a network with switches, a send follows the widest of the shortest paths through switches.
 
         Raises:
             InputError: the number of phases is not that of the collective, or a send is not valid. `verify` checks
@@ -326,11 +328,12 @@ class StepSchedule(Schedule):
         if len(phases) != len(ops):
             each = plural(len(ops), "phase")
             raise InputError(f"{kind.with_article} has {each} of steps, and {len(phases)} are given; give {len(ops)}")
+        sends = _Sends(network)
         made = [
-            StepPhase(op, Transfers.of([_transfer(network, send) for send in _in(step)] for step in _in(steps)))
+            StepPhase(op, Transfers.of([sends.transfer(send) for send in _in(step)] for step in _in(steps)))
             for op, steps in zip(ops, phases, strict=True)
         ]
-        return StepSchedule(network, kind, tuple(made))
+        return StepSchedule(network, kind, tuple(made), routes=Rows.of(list(sends.numbers)))
 
     @property
     def shard_sizes(self) -> tuple[Fraction, ...]:
@@ -374,20 +377,36 @@ def _in(values: object) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _transfer(topology: Topology, send: Sequence[object]) -> Transfer:
-    """Return the transfer of a send as `StepSchedule.of_sends` takes it."""
-    if isinstance(send, str) or not isinstance(send, Sequence) or len(send) not in {3, 5}:
-        form = "expected (owner, source, target) or also begin and end, in a list of sends for each step"
-        raise InputError(f"a send is {argument(send)}; {form}")
-    nodes, part = tuple(send[:3]), tuple(send[3:])
-    roles = zip(nodes, ("owner", "source", "target"), strict=True)
-    owner, source, target = (root_number(topology, cast("NodeId", node), role=role) for node, role in roles)
-    try:
-        low, high = map(to_fraction, part or (0, 1))
-    except ValueError as error:
-        raise InputError(f"the part of a send is {argument(part)}: {error}; give two rationals") from None
-    if not 0 <= low < high <= 1:
-        raise InputError(f"the part of a send is {argument(part)}; expected 0 <= begin < end <= 1")
-    if source == target:
-        raise InputError(f"a send is {argument(send)}; its source and its target must differ")
-    return Transfer(owner, low, high, source, target)
+class _Sends:
+    """The sends of an algorithm as transfers.
+
+    Attributes:
+        numbers: the number of each route that a transfer has.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology, self._routes = topology, Routes(topology)
+        self.numbers: dict[Path, int] = {}
+
+    def transfer(self, send: Sequence[object]) -> Transfer:
+        """Return the transfer of a send as `StepSchedule.of_sends` takes it."""
+        if isinstance(send, str) or not isinstance(send, Sequence) or len(send) not in {3, 5}:
+            form = "expected (owner, source, target) or also begin and end, in a list of sends for each step"
+            raise InputError(f"a send is {argument(send)}; {form}")
+        nodes, part = tuple(send[:3]), tuple(send[3:])
+        roles = zip(nodes, ("owner", "source", "target"), strict=True)
+        owner, source, target = (root_number(self._topology, cast("NodeId", node), role=role) for node, role in roles)
+        try:
+            low, high = map(to_fraction, part or (0, 1))
+        except ValueError as error:
+            raise InputError(f"the part of a send is {argument(part)}: {error}; give two rationals") from None
+        if not 0 <= low < high <= 1:
+            raise InputError(f"the part of a send is {argument(part)}; expected 0 <= begin < end <= 1")
+        if source == target:
+            raise InputError(f"a send is {argument(send)}; its source and its target must differ")
+        return Transfer(owner, low, high, source, target, self._route(source, target))
+
+    def _route(self, source: int, target: int) -> int | None:
+        """Return the number of the route of a send; None if a link joins its ends, or if nothing does."""
+        path = None if (source, target) in self._topology.link_numbers else self._routes.find(source, target)
+        return None if path is None else self.numbers.setdefault(path, len(self.numbers))

@@ -54,10 +54,9 @@ class IntegerProgram:
         values = np.array([coefficients[column] for column in columns], dtype=np.float64)
         self._highs.addRow(lower, upper, len(columns), np.array(columns, dtype=np.int32), values)
 
-    def solve(self, most_nodes: int, most_seconds: float = highspy.kHighsInf) -> IntegerSolution:
+    def solve(self, most_nodes: int) -> IntegerSolution:
         """Return the best result of `most_nodes` nodes; no solution if the numbers are too far apart for HiGHS."""
         self._highs.setOptionValue("mip_max_nodes", most_nodes)
-        self._highs.setOptionValue("time_limit", most_seconds)
         self._highs.run()
         info = self._highs.getInfo()
         complete = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal

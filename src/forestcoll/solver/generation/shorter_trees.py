@@ -109,15 +109,15 @@ class _Forest:
         for tree in range(trees):
             self._add_gains(gains, tree)
         while True:
-            node, one, other = np.unravel_index(int(np.argmin(gains)), gains.shape)
+            node, one, other = map(int, np.unravel_index(int(np.argmin(gains)), gains.shape))
             if gains[node, one, other] >= 0:
                 return
             for table in (self.parents, self.routes):
                 table[[one, other], node] = table[[other, one], node]
             for tree in (one, other):
-                self._measure(int(tree))
+                self._measure(tree)
             for tree in (one, other):
-                self._add_gains(gains, int(tree))
+                self._add_gains(gains, tree)
 
     def listed(self, tree: int) -> Iterator[int]:
         """Yield the routes of a tree in the order in which data flows."""

@@ -7,6 +7,7 @@ unit has 31, because the fabric manager takes the ports of a box; set `boxes` to
 
 from dataclasses import dataclass
 
+from forestcoll.base.parameters import flag
 from forestcoll.topology.clusters._published import PublishedCluster
 from forestcoll.topology.clusters.joining.fabric import Fabric
 from forestcoll.topology.registry import topology_builder
@@ -24,8 +25,10 @@ UNIT = 32
 class SuperpodH100(PublishedCluster):
     """A SuperPOD of DGX H100."""
 
+    sharp: bool = flag("leaf and spine switches multicast and aggregate (SHARP)")
+
     def machine(self) -> str:
         return "dgx-h100"
 
     def fabric(self) -> Fabric:
-        return Fabric(boxes=self.boxes, nics=8, rails=8, boxes_per_leaf=UNIT, partial=True)
+        return Fabric(boxes=self.boxes, nics=8, rails=8, boxes_per_leaf=UNIT, sharp=self.sharp, partial=True)

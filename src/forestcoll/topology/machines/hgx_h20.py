@@ -1,7 +1,7 @@
 """NVIDIA HGX H20: eight GPUs on an NVSwitch, one 400 Gb/s NIC per GPU; all links and latencies of the DGX H100.
 
 An H20 has the eighteen NVLinks of an H100, 450 GB/s each way, and fewer processors. NVIDIA does not prescribe NICs for
-the board. One of 400 Gb/s to a GPU is usual; for a host with 16 of 200 Gb/s, as in the second source, use
+the board. One of 400 Gb/s to a GPU is assumed here; hosts with 16 NICs are known, such as
 `cluster:box=hgx-h20,nics=16,nic_bandwidth=25`.
 """
 

@@ -3,9 +3,11 @@
 A GPU has PCIe 4.0 x16 by default, 32 GB/s each way before encoding, as has each PCIe switch towards its socket. Every
 two sockets are joined. The default of their link, 64 GB/s each way, is that of four xGMI links at 16 GT/s, of which
 Rome and Milan hosts have three or four; three UPI links of Sapphire Rapids at 16 GT/s are 48 GB/s. NICs are below the
-PCIe switches. The bound assumes that GPUs send to each other directly (peer to peer). Where they cannot, as with
-GeForce cards, all data crosses the memory of the host, and less is reached: 8 RTX 5090 on two sockets reached a busbw
-of 28 GB/s, 4 on one socket 35 (nccl issues 1530 and 1639; PCIe 5.0, so `pcie_bandwidth=64`).
+PCIe switches. For GPUs directly at the sockets, give each a switch of its own (`switches` as many as `gpus`).
+
+The bound assumes that GPUs send to each other directly (peer to peer). Where they cannot, as with GeForce cards, all
+data crosses the memory of the host, and less is reached: 8 RTX 5090 on two sockets reached a busbw of 28 GB/s, 4 on one
+socket 35 (nccl issues 1530 and 1639; PCIe 5.0, so `pcie_bandwidth=64`).
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,8 @@ from forestcoll.topology.registry import topology_builder
 @topology_builder(
     "vera-rubin-nvl72",
     summary="NVIDIA Vera Rubin NVL72 (NVL144): racks of 72 GPUs on NVLink switches, 1,600 Gb/s of each GPU outside",
-    source="wheelersnetwork.com, Decoding Nvidia's Rubin Networking Math (NICs); NVIDIA Rubin platform (NVLink 6)",
+    source="wheelersnetwork.com, Decoding Nvidia's Rubin Networking Math (NICs); "
+    "drpranayjha.com/nvidia-nvlink-nvswitch-scale-up (NVLinks)",
 )
 @dataclass(frozen=True)
 class VeraRubinNvl72(Gb200Nvl72):

@@ -1,4 +1,4 @@
-"""The group for what the engine does not do: gloo for CPU tensors, NCCL for CUDA tensors."""
+"""The group for what the engine does not do: gloo for CPU tensors, the library of the GPUs for theirs."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +9,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from forestcoll.torch.calls.accelerators import ACCELERATORS, accelerator_here
+
 _EARLIER_NAMES = {
     "all_gather_single": "_allgather_base",
     "reduce_scatter_single": "_reduce_scatter_base",
@@ -16,7 +18,7 @@ _EARLIER_NAMES = {
 }
 """How versions of torch before 2.13 name methods of a group."""
 
-_GLOO, _NCCL = dist.ProcessGroup.BackendType.GLOO, dist.ProcessGroup.BackendType.NCCL
+_GLOO = dist.ProcessGroup.BackendType.GLOO
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Inner:
     @property
     def names(self) -> dict[str, str]:
         """The library that serves each type of device."""
-        return {device: "gloo" if kind == _GLOO else "nccl" for device, (kind, _) in self.backends.items()}
+        return {device: "gloo" if device == "cpu" else ACCELERATORS[device].library for device in self.backends}
 
     def serve(self, group: dist.ProcessGroup) -> None:
         """Give `group` the same backends: torch looks them up by device, and for operations that only C++ calls."""
@@ -70,8 +72,8 @@ class Meeting:
 
 def inner_group(meeting: Meeting) -> Inner:
     """Return a new inner group."""
-    has_nccl = torch.cuda.is_available() and dist.is_nccl_available()
-    return _group(meeting, ["cpu", "cuda"] if has_nccl else ["cpu"])
+    gpu = accelerator_here()
+    return _group(meeting, ["cpu"] if gpu is None else ["cpu", gpu.device])
 
 
 def group_for(device: str, meeting: Meeting) -> dist.ProcessGroup:
@@ -80,9 +82,10 @@ def group_for(device: str, meeting: Meeting) -> dist.ProcessGroup:
 
 
 def _group(meeting: Meeting, devices: Sequence[str]) -> Inner:
-    make = {"cpu": _gloo, "cuda": _nccl}
     group = dist.ProcessGroup(meeting.store, meeting.rank, meeting.size)
-    inner = Inner(group, {device: make[device](meeting) for device in devices})
+    inner = Inner(
+        group, {device: _gloo(meeting) if device == "cpu" else _library(device, meeting) for device in devices}
+    )
     inner.serve(group)
     return inner
 
@@ -95,11 +98,9 @@ def _gloo(meeting: Meeting) -> tuple[Any, Any]:
     return _GLOO, gloo
 
 
-def _nccl(meeting: Meeting) -> tuple[Any, Any]:
-    options = dist.ProcessGroupNCCL.Options()
-    options._timeout = meeting.timeout  # noqa: SLF001
-    store = dist.PrefixStore("nccl/", meeting.store)
-    return _NCCL, dist.ProcessGroupNCCL(store, meeting.rank, meeting.size, options)
+def _library(device: str, meeting: Meeting) -> tuple[Any, Any]:
+    gpu = ACCELERATORS[device]
+    return gpu.kind, gpu.backend(meeting.store, meeting.rank, meeting.size, meeting.timeout)
 
 
 def _gloo_options(timeout: timedelta, address: str) -> Any:

@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
@@ -13,8 +11,8 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from forestcoll.algorithms.generate import generate, optimum
-from forestcoll.algorithms.trees import Trees
+from forestcoll.algorithms.few_trees import few_trees
+from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.files import parse_document
 from forestcoll.demand.collective import UNROOTED, Collective
@@ -24,6 +22,7 @@ from forestcoll.runtime.cuda_table import INNER, SLOTS, TWO_LEVEL, CudaTable, cu
 from forestcoll.runtime.environment import host_here
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
+from forestcoll.torch.calls.accelerators import ACCELERATORS
 from forestcoll.torch.calls.call import Call
 from forestcoll.torch.calls.elements import TORCH_OPS, TYPES, reduction_of
 from forestcoll.torch.calls.inner import Meeting, group_for
@@ -43,9 +42,6 @@ from forestcoll.torch.slots.two_level import STAGES, Level, TwoLevel, ranks_of, 
 
 _WARM_UP = 2**12
 """The elements of a rank in the first calls: enough that no tree is without data."""
-
-_FEW_SHARE = Fraction(9, 10)
-"""The share of the optimum that fewer trees must reach, to have fewer messages a slot."""
 
 _NOT_IN_NCCL = frozenset({torch.int16, torch.uint16, torch.uint32, torch.uint64})
 
@@ -262,21 +258,6 @@ def two_levels(topology: Topology, demand: Demand) -> Schedule:
     return schedule
 
 
-def few_trees(topology: Topology, demand: Demand) -> Schedule:
-    """Return the schedule with 1, 2 or 4 trees per root that reaches 9/10 of the optimum, or else the optimal one.
-
-    Few trees have few messages a slot, of which each costs time.
-    """
-    least = _FEW_SHARE * optimum(topology, demand).algbw
-    for count in (1, 2, 4):
-        with suppress(NoSolutionError):
-            few: Schedule = generate(topology, demand, Trees(k=count))
-            if few.algbw is not None and few.algbw >= least:
-                return few
-    best: Schedule = generate(topology, demand)
-    return best
-
-
 def _small_call(carrier: SlotCarrier, whole: torch.Tensor, part: torch.Tensor) -> None:
     """Run the collective of the carrier once on zeros."""
     reduction = ReduceOp.SUM, 1.0
@@ -295,8 +276,8 @@ def why_not(call: Call, device: str) -> str | None:
             return f"a tensor is on {tensor.device}"
         if tensor.layout != torch.strided or tensor.is_quantized or tensor.is_conj() or tensor.is_neg():
             return "a tensor is not a plain dense one"
-        if device == "cuda" and tensor.dtype in _NOT_IN_NCCL:
-            return f"NCCL has no elements of {tensor.dtype}"
+        if device != "cpu" and tensor.dtype in _NOT_IN_NCCL:
+            return f"{ACCELERATORS[device].title} has no elements of {tensor.dtype}"
     return None if call.op is None else _why_not_reduced(call.op, call.tensors[0].dtype)
 
 

@@ -1,13 +1,15 @@
 """What slots need of a device besides torch's operations: streams, events, and groups of sends and receives.
 
-Only this file calls `torch.cuda`. PyTorch has the tensors of AMD's GPUs as `cuda` too.
+`calls/accelerators.py` has what differs between the GPUs of vendors, and the module of torch that this file calls.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 import torch.distributed as dist
+
+from forestcoll.torch.calls.accelerators import ACCELERATORS, CUDA, Accelerator
 
 Result = TypeVar("Result")
 
@@ -95,46 +97,46 @@ class _Now:
         return ended
 
 
-class Cuda:
-    """CUDA tensors: all work is on a stream of its own, so that other work of the caller can run beside it."""
+class Gpu:
+    """Tensors of a GPU: all work is on a stream of its own, so that other work of the caller can run beside it."""
 
-    can_capture = True
-
-    def __init__(self) -> None:
-        self._stream = torch.cuda.Stream()
+    def __init__(self, kind: Accelerator = CUDA) -> None:
+        self.can_capture = kind.has_graphs
+        self._kind, self._module = kind, kind.module
+        self._stream = self._module.Stream()
 
     def is_captured(self) -> bool:
         """Return whether the caller captures the present stream."""
-        return bool(torch.cuda.is_current_stream_capturing())
+        return self.can_capture and bool(self._module.is_current_stream_capturing())
 
     def capture(self, run: Callable[[], None]) -> Callable[[], None]:
         """Capture on the own stream. Other threads, such as NCCL's watchdog, may go on."""
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
+        graph = self._module.CUDAGraph()
+        with self._module.graph(graph, stream=self._stream, capture_error_mode="thread_local"):
             run()
         replay: Callable[[], None] = graph.replay
         return replay
 
     def issue(self, tensors: Sequence[torch.Tensor], run: Callable[[], None]) -> Finished:
         """Run `run` with the own stream, after what is on the present one."""
-        self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream):
+        self._stream.wait_stream(self._module.current_stream())
+        with self._module.stream(self._stream):
             run()
             event = self._stream.record_event()
         for tensor in tensors:
             tensor.record_stream(self._stream)  # its memory is not given to others before
-        return _Event(self._stream, event)
+        return _Event(self._module, self._stream, event)
 
     def together(self, group: dist.ProcessGroup, start: Callable[[], list[dist.Work]]) -> list[dist.Work]:
-        """Start as one group of NCCL: on one communicator, and without an order among them."""
-        device = torch.device("cuda", torch.cuda.current_device())
+        """Start as one group of NCCL (or XCCL): on one communicator, and without an order among them."""
+        device = torch.device(self._kind.device, self._module.current_device())
         group._start_coalescing(device)  # noqa: SLF001 (as torch's batch_isend_irecv does)
         start()
         return [group._end_coalescing(device)]  # noqa: SLF001
 
     def open(self, group: dist.ProcessGroup) -> None:
         """Make the communicator: all ranks must take part in its first operation."""
-        group.allreduce([torch.zeros(1, device="cuda")]).wait()
+        group.allreduce([torch.zeros(1, device=self._kind.device)]).wait()
 
     def finish(self) -> None:
         """Wait for the own stream."""
@@ -142,22 +144,22 @@ class Cuda:
 
 
 class _Event:
-    def __init__(self, stream: torch.cuda.Stream, event: torch.cuda.Event) -> None:
-        self._stream, self._event = stream, event
+    def __init__(self, module: Any, stream: Any, event: Any) -> None:
+        self._module, self._stream, self._event = module, stream, event
 
     def wait(self) -> None:
-        torch.cuda.current_stream().wait_event(self._event)
+        self._module.current_stream().wait_event(self._event)
 
     def is_done(self) -> bool:
         return bool(self._event.query())
 
     def future(self, outputs: list[torch.Tensor]) -> torch.futures.Future:
         ended: torch.futures.Future = torch.futures.Future(devices=[self._stream.device])
-        with torch.cuda.stream(self._stream):
+        with self._module.stream(self._stream):
             ended.set_result(outputs)  # records an event on this stream; who waits for the future waits for it
         return ended
 
 
 def device_of(kind: str) -> Device:
     """Return what slots need of a type of device of torch."""
-    return Cuda() if kind == "cuda" else Host()
+    return Host() if kind == "cpu" else Gpu(ACCELERATORS[kind])

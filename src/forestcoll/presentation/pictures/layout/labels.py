@@ -8,6 +8,9 @@ FONT = 11.0
 _LEAST = 0.36
 """The width of the narrowest letters, as a part of the size of the font."""
 
+_SQUARE = "\u2100"
+"""From this letter on, letters may be as wide as high: arrows, signs, and those of East Asia."""
+
 _WIDE, _NARROW = set("mwMW@%—"), set("iljtfrI.,:;'|/()[] ")
 
 
@@ -18,8 +21,15 @@ def text_width(text: str, size: float = FONT) -> float:
         >>> text_width("gpu0") < text_width("gpu10")
         True
     """
-    letters = sum(0.95 if each in _WIDE else _LEAST if each in _NARROW else 0.64 for each in text)
-    return letters * size
+    return sum(map(_width, text)) * size
+
+
+def _width(letter: str) -> float:
+    if letter in _WIDE:
+        return 0.95
+    if letter in _NARROW:
+        return _LEAST
+    return 1.0 if letter >= _SQUARE else 0.64
 
 
 def fitted(text: str, width: float, size: float = FONT) -> str:

@@ -19,6 +19,11 @@ _MOST_ON_CIRCLE = 32
 STACK_WIDTH = 76.0
 _ARCS = 34.0
 _MOST_IN_ROW = 12
+_MOST_BARS = 48
+_MOST_LETTERS = 10
+"""The letters of the name of a switch for which a row is made wider."""
+_LEAST_BAR, _BETWEEN_BARS, _AROUND_LABEL = 8.0, 10, 14
+"""The least width of a bar, the space between two bars, and that between their labels."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,11 @@ def inside_of(structure: Structure, group: FramedNodes) -> Inside:
     prefix = common_prefix([str(nodes[node].id) for node in group.nodes])
     middle, height = _compute_marks(structure, compute, prefix)
     width = max(
-        [_extent(middle), text_width(group.name) + 16, *(len(_merged(structure, row)) * 40.0 for row in above.values())]
+        [
+            _extent(middle),
+            text_width(group.name) + 16,
+            *(_row_width(structure, row, prefix) for row in above.values()),
+        ]
     )
     middle = [mark.moved((width - _extent(middle)) / 2, 0) for mark in middle]
     marks: list[Mark] = []
@@ -64,6 +73,14 @@ def inside_of(structure: Structure, group: FramedNodes) -> Inside:
         marks += switch_row(structure, below, width, bottom + ROW - NODE_HEIGHT, prefix)
         bottom += ROW - NODE_HEIGHT / 2
     return Inside(width, bottom, tuple(marks), group.name)
+
+
+def _row_width(structure: Structure, switches: Sequence[int], prefix: str) -> float:
+    """Return the width of a row of switches in which their names fit, up to a limit for each."""
+    rows = _merged(structure, switches)
+    names = without_prefix([str(structure.topology.nodes[nodes[0]].id) for nodes in rows if len(nodes) == 1], prefix)
+    longest = max((text_width(name[:_MOST_LETTERS]) for name in names), default=0.0)
+    return len(rows) * max(40.0, longest + _AROUND_LABEL)
 
 
 def _outward(structure: Structure, group: FramedNodes) -> dict[int, int]:
@@ -153,12 +170,19 @@ def switch_row(structure: Structure, switches: Sequence[int], width: float, y: f
 
 
 def _merged(structure: Structure, switches: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the switches that share a bar: each its own or, if they are many, those with the same neighbours."""
+    """Return the switches that share a bar: each its own or, if they are many, those with the same neighbours.
+
+    If there are too many of these, too, those of equal structure share a bar.
+    """
     if len(switches) <= _MOST_IN_ROW:
         return [(switch,) for switch in switches]
     alike: dict[object, list[int]] = {}
     for switch in switches:
         alike.setdefault(frozenset(structure.neighbours[switch].items()), []).append(switch)
+    if len(alike) > _MOST_BARS:
+        alike = {}
+        for switch in switches:
+            alike.setdefault(structure.colours[switch], []).append(switch)
     return [tuple(each) for each in alike.values()]
 
 
@@ -166,15 +190,15 @@ def bars(structure: Structure, rows: Iterable[tuple[int, ...]], width: float, y:
     """Return one bar for each tuple of switches, from left to right."""
     listed = list(rows)
     slot = width / max(len(listed), 1)
-    wide = max(slot - 10, 8.0)
+    wide = max(slot - _BETWEEN_BARS, _LEAST_BAR)
     marks = []
     for place, nodes in enumerate(listed):
         names = [str(structure.topology.nodes[node].id) for node in nodes]
         label = without_prefix(names, prefix)[0] if len(nodes) == 1 else _count(structure, nodes)
         name = names[0] if len(nodes) == 1 else f"{len(nodes)} switches of equal structure, {names[0]} to {names[-1]}"
         x = slot * (place + 0.5)
-        is_short = len(nodes) > 1 and text_width(label) > wide - 4
-        label = f"{len(nodes)}x" if is_short else fitted(label, wide - 4)
+        is_short = len(nodes) > 1 and text_width(label) > slot - _AROUND_LABEL
+        label = f"{len(nodes)}x" if is_short else fitted(label, slot - _AROUND_LABEL)
         marks.append(Mark(nodes, x, y, wide, NODE_HEIGHT, label, name, is_compute=False))
     return marks
 

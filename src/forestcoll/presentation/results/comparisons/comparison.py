@@ -83,9 +83,11 @@ def _reasons(rows: Sequence[Compared]) -> list[str]:
 def rows_that_matter(found: Comparison) -> list[Compared]:
     """Return the rows of the short form, the fastest first.
 
-    They are forestcoll's row, files of the user, what NCCL and RCCL run, two levels, and then the fastest others,
-    without those whose figures are those of a row that is there.
+    They are all rows if these are few. Else they are forestcoll's row, files of the user, what NCCL and RCCL run, two
+    levels, and then the fastest others, without those whose figures are those of a row that is there.
     """
+    if len(found.rows) <= _MOST_ROWS:
+        return list(found.rows)
     named = {each.name for each in baselines()}
     first = {row.name for row in found.rows if row.name in _ALWAYS or row.name not in named}
     figures = {_figures(row) for row in found.rows if row.name in first}
@@ -192,7 +194,11 @@ def _cut_tables(found: Comparison) -> tuple[Table, ...]:
 
 
 def _choice_tables(found: Comparison) -> tuple[Table, ...]:
-    """Return the table of what NCCL chooses for each size; none without its row."""
+    """Return the tables of what NCCL chooses and of its best setting for each size; none without these rows."""
+    return tuple(_choice_table(row) for row in found.rows if row.choices)
+
+
+def _choice_table(row: Compared) -> Table:
     columns = (
         Column("size", size_name, right=True),
         Column("algorithm"),
@@ -200,19 +206,15 @@ def _choice_tables(found: Comparison) -> tuple[Table, ...]:
         Column("channels", right=True),
         Column("expected us", "{:.4g}".format, right=True),
         Column("simulated us", "{:.4g}".format, right=True),
+        Column("setting" if row.settings else None),
     )
-    return tuple(
-        Table(
-            columns,
-            tuple(
-                (each.size, each.algorithm, each.protocol, each.channels, each.microseconds, point.seconds * 1e6)
-                for each, point in zip(row.choices, row.times, strict=True)
-            ),
-            f"What NCCL chooses by itself, and the time that it expects, by {row.table}:",
-        )
-        for row in found.rows
-        if row.choices
+    settings = row.settings or ("",) * len(row.choices)
+    rows = tuple(
+        (each.size, each.algorithm, each.protocol, each.channels, each.microseconds, point.seconds * 1e6, setting)
+        for each, point, setting in zip(row.choices, row.times, settings, strict=True)
     )
+    what = "NCCL's best setting for each size" if row.settings else "What NCCL chooses by itself"
+    return Table(columns, rows, f"{what}, and the time that it expects, by {row.table}:")
 
 
 def _part(value: Fraction) -> str:
@@ -247,8 +249,9 @@ def _choices(row: Compared) -> list[dict[str, object]]:
             "protocol": each.protocol,
             "channels": each.channels,
             "nccl_us": each.microseconds,
+            **({"setting": setting} if setting else {}),
         }
-        for each in row.choices
+        for each, setting in zip(row.choices, row.settings or ("",) * len(row.choices), strict=True)
     ]
 
 

@@ -1,8 +1,8 @@
 """What-if studies as tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from forestcoll.base.errors import plural
 from forestcoll.demand.change import demand_after
@@ -15,13 +15,18 @@ from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.topology import Topology
+from forestcoll.topology.changes import Change
 from forestcoll.what_if.asked import Answer
 from forestcoll.what_if.failover import FailoverSet, manifest
+from forestcoll.what_if.library import Libraries
 from forestcoll.what_if.study import ChangeRow, Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
 
 _MOST_ROWS = 20
 """The most rows of a table; --json has all of them."""
+
+_MOST_OF_LIBRARY = 64
+"""The most rows that say what NCCL reaches."""
 
 _LONGEST_EXACT = 16
 
@@ -39,6 +44,7 @@ def study_page(study: Study, what: str = "change") -> Page:
     if not study.rows:
         return Page(_title(study.topology, study.demand), (*head, f"No {what} gains anything.", row(rows=[])))
     now, left = len(study.demand.members(study.topology)), [_members_left(study, each) for each in study.rows]
+    library = _Library(study, [each.change for each in study.rows])
     columns = (
         Column(what, key="change"),
         Column("of this kind", right=True, key="count"),
@@ -46,8 +52,10 @@ def study_page(study: Study, what: str = "change") -> Page:
         Column(f"algbw, {study.topology.bandwidth_unit}", _number, right=True, key="algbw"),
         Column("busbw", _number, right=True, key="busbw"),
         Column("of now", percent, right=True),
+        Column("NCCL" if library.is_known else None, library.own_part, right=True),
+        Column("NCCL's best" if library.is_known else None, library.best_part, right=True),
         Column("bottleneck", partial(_bottleneck, study)),
-        *(Column(None, key=key) for key in ("ratio", "bottleneck", "optimal")),
+        *(Column(None, key=key) for key in ("ratio", "bottleneck", "optimal", "library_algbw", "library_best_algbw")),
     )
     rows = tuple(
         (
@@ -57,19 +65,85 @@ def study_page(study: Study, what: str = "change") -> Page:
             each.value.algbw,
             each.value.algbw * study.demand.collective.busbw_factor(max(nodes, 1)),
             each.ratio,
+            place,
+            place,
             each,
             each.ratio,
             partial(_bottleneck_document, study, each),
             each.value.is_optimal,
+            partial(library.algbw, place),
+            partial(library.best_algbw, place),
         )
-        for each, nodes in zip(study.rows, left, strict=True)
+        for place, (each, nodes) in enumerate(zip(study.rows, left, strict=True))
     )
     table = Table(columns, rows, notes=_whole_fabric(study), key="rows", most=_MOST_ROWS)
-    return Page(_title(study.topology, study.demand), (*head, table, *_first_reason(study)))
+    return Page(
+        _title(study.topology, study.demand),
+        (*head, library.head, table, *_first_reason(study), *library.sentences(study.rows[0])),
+    )
+
+
+class _Library:
+    """What NCCL reaches after each change of a study: the first changes only, because each takes time."""
+
+    def __init__(self, study: Study | UpgradeStudy, changes: Sequence[Change]) -> None:
+        self._found = Libraries(study.topology, study.demand)
+        self._changes = changes[:_MOST_OF_LIBRARY]
+        self._after = cache(lambda place: self._found.after(self._changes[place]))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether NCCL has a schedule before the changes, and knows all of them."""
+        return self._found.now.algbw is not None and all(map(self._found.knows, self._changes))
+
+    @property
+    def _own(self) -> str:
+        return _ALGORITHMS.get(self._found.now.algorithm, self._found.now.algorithm)
+
+    @property
+    def head(self) -> Row:
+        """What NCCL reaches before the changes."""
+        return row(library_algbw=lambda: self._found.now.algbw, library_best_algbw=lambda: self._found.now.best)
+
+    def algbw(self, place: int) -> Fraction | None:
+        """Return the algbw of NCCL's own schedule after a change."""
+        return self._after(place).algbw if place < len(self._changes) else None
+
+    def best_algbw(self, place: int) -> Fraction | None:
+        """Return the algbw of NCCL's best setting after a change."""
+        return self._after(place).best if place < len(self._changes) else None
+
+    def own_part(self, place: int) -> str:
+        """Return what is left of NCCL's own schedule."""
+        return _or_dash(self.algbw(place), self._found.now.algbw)
+
+    def best_part(self, place: int) -> str:
+        """Return what is left of NCCL's best setting."""
+        return _or_dash(self.best_algbw(place), self._found.now.best)
+
+    def sentences(self, first: ChangeRow) -> Iterator[str]:
+        """Yield what the first change costs the optimum and NCCL, if NCCL runs after it, and what the columns are."""
+        if not self.is_known:
+            return
+        now, own, best = self._found.now, self.algbw(0), self.best_algbw(0)
+        if first.ratio <= 1 and own is not None and best is not None and now.algbw and now.best:
+            lost, of_own, of_best = (percent(1 - each) for each in (first.ratio, own / now.algbw, best / now.best))
+            name = first.change.name
+            yield f"{name} costs the optimum {lost}, NCCL's {self._own} {of_own}, and NCCL's best setting {of_best}."
+        yield f"NCCL: what NCCL's {self._own} have left. NCCL's best: what its best setting has, which may be another."
+
+
+_ALGORITHMS = {"RING": "rings", "TREE": "trees", "NVLS_TREE": "NVLS and trees"}
+"""What a sentence calls algorithms of NCCL; others by their names."""
+
+
+def _or_dash(after: Fraction | None, now: Fraction | None) -> str:
+    return "-" if after is None or not now else percent(after / now)
 
 
 def upgrades_page(study: UpgradeStudy) -> Page:
     """Return the page of a study of upgrades."""
+    has_prices = any(each.price is not None for each in study.rows)
     factor = _busbw_factor(study)
     columns = (
         Column("more bandwidth on", key="change"),
@@ -81,7 +155,11 @@ def upgrades_page(study: UpgradeStudy) -> Page:
         Column("at", _number, right=True, key="at"),
         Column("of now", percent, right=True),
         *(Column(None, key=key) for key in ("ratio", "links", "breakpoint", "gain_beyond", "curve")),
+        *(Column(None, key=key) for key in ("library_algbw", "library_best_algbw")),
+        Column("cost" * has_prices or None, _money, right=True, key="cost" if has_prices else None),
+        Column("gain for 1" * has_prices or None, _money, right=True, key="gain_per_cost" if has_prices else None),
     )
+    library = _Library(study, [_upgrade(each) for each in study.rows])
     rows = tuple(
         (
             each.name,
@@ -96,9 +174,13 @@ def upgrades_page(study: UpgradeStudy) -> Page:
             [study.topology.ids(ends) for ends in each.links],
             each.breakpoint,
             each.gain_beyond,
-            [{"bandwidth": bandwidth, "algbw": algbw} for bandwidth, algbw in each.curve],
+            [_point(each, bandwidth, algbw) for bandwidth, algbw in each.curve],
+            partial(library.algbw, place),
+            partial(library.best_algbw, place),
+            each.cost,
+            each.gain_per_cost,
         )
-        for each in study.rows
+        for place, each in enumerate(study.rows)
     )
     limits = {_limit(each) for each in study.rows}
     notes = (
@@ -108,9 +190,39 @@ def upgrades_page(study: UpgradeStudy) -> Page:
         *("not known: algbw is that of twice the bandwidth",) * ("not known" in limits),
         *("box switches: switches inside a box; all other switches are outside the boxes",)
         * any(each.name.endswith("box switches") for each in study.rows),
+        *("cost: of that bandwidth on all of the links; gain for 1: in algbw, for each 1 of the first money",)
+        * has_prices,
     )
     table = Table(columns, rows, notes=notes, key="rows", most=_MOST_ROWS)
-    return Page(_title(study.topology, study.demand), (*_head(study), table))
+    return Page(_title(study.topology, study.demand), (*_head(study), library.head, table, *_best_for_the_money(study)))
+
+
+def _point(row: Upgrade, bandwidth: Fraction, algbw: Fraction) -> dict[str, Fraction]:
+    cost = {} if row.price is None else {"cost": row.price * (bandwidth - row.bandwidth)}
+    return {"bandwidth": bandwidth, "algbw": algbw, **cost}
+
+
+def _money(value: Fraction | None) -> str:
+    return "" if value is None else f"{float(value):.6g}"
+
+
+def _best_for_the_money(study: UpgradeStudy) -> Sequence[str]:
+    """Return which upgrade gains most for the first money, and up to where it does."""
+    best = next((row for row in study.rows if row.gain_per_cost), None)
+    if best is None:
+        return ("No upgrade with a price gains anything.",) * any(row.price is not None for row in study.rows)
+    unit, gain = study.topology.bandwidth_unit, _money(best.gain_per_cost)
+    upto = ""
+    if best.curve[1:]:
+        bandwidth, algbw = best.curve[1]
+        cost = _money(_point(best, bandwidth, algbw)["cost"])
+        upto = f", up to {_number(bandwidth)} {unit} on each link, which costs {cost}"
+    return (f"Most for the money: {best.name}: {gain} {unit} of algbw for each 1{upto}.",)
+
+
+def _upgrade(each: Upgrade) -> Change:
+    """Return the change that an upgrade is."""
+    return Change(each.name, bandwidths=tuple((*way, each.at) for ends in each.links for way in (ends, ends[::-1])))
 
 
 def failover_page(made: FailoverSet) -> Page:

@@ -7,6 +7,7 @@ from pathlib import Path
 from forestcoll.base.errors import plural
 from forestcoll.base.exact import plain_number
 from forestcoll.nccl.lint import Finding
+from forestcoll.nccl.oddities import oddities
 from forestcoll.presentation.results.networks.networks import network_page
 from forestcoll.presentation.tables import Page, row
 from forestcoll.presentation.text import written
@@ -23,8 +24,9 @@ def import_page(imported: Imported, output: Path | None = None) -> Page:
         written(output),
     )
     assumed, ignored = _listed("Assumed:", imported.assumed), _listed("Ignored:", imported.ignored)
-    said = row(assumed=imported.assumed, ignored=imported.ignored)
-    return Page(network.title, (*rows, *network.blocks, *assumed, *ignored, said))
+    odd = oddities(imported.topology)
+    said = row(assumed=imported.assumed, ignored=imported.ignored, odd_hardware=odd)
+    return Page(network.title, (*rows, *network.blocks, *assumed, *ignored, *_listed("Odd:", odd), said))
 
 
 def lint_page(found: Mapping[Path, Sequence[Finding]]) -> Page:

@@ -1,6 +1,7 @@
 """A network as a page: its nodes, its boxes, its links by bandwidth, and what its switches can do."""
 
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +9,8 @@ from typing import NamedTuple
 from forestcoll.base.errors import plural
 from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.topology import Topology
+from forestcoll.topology.graph_objects import LIBRARIES
+from forestcoll.topology.importers.imported import IMPORTED
 
 _MOST_BANDWIDTHS = 20
 """The most bandwidths in the table of links. In a random network, every link may have a different bandwidth."""
@@ -60,7 +63,22 @@ def network_page(network: Topology) -> Page:
     rows = [size_row(network), row("compute nodes", _compute(network)), row("switches", _switches(network))]
     if network.port_model is not None:
         rows.append(row("ports", f"{network.port_model}: {_PORTS[network.port_model].sentence}"))
-    return Page(network.name, (*rows, _links(network)))
+    return Page(network.name, (*rows, *assumed_rows(network), _links(network)))
+
+
+def assumed_rows(network: Topology) -> list[Row]:
+    """Return what was assumed of a graph of another library, such as the bandwidth of its edges.
+
+    Example:
+        >>> import numpy as np
+        >>> from forestcoll import load_topology
+        >>> assumed_rows(load_topology(np.array([[False, True], [True, False]])))[0].text
+        'no edge has a bandwidth, so each link has 1 GB/s each way'
+    """
+    imported = network.attributes.get(IMPORTED)
+    if not isinstance(imported, Mapping) or imported.get("format") not in LIBRARIES:
+        return []
+    return [row("assumed", text) for text in imported.get("assumed", ())]
 
 
 def written_network_page(network: Topology, path: Path) -> Page:

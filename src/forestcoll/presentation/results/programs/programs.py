@@ -97,15 +97,23 @@ def fault_line(found: Judgement, file: Path) -> str | None:
     if found.fault is None:
         return None
     where = "" if found.placement is None else f" ({found.placement})"
-    return f"{input_name(file)}: {found.fault}{where} [{found.fault.rule}]"
+    return f"{input_name(file)}: {found.fault}{where} [{found.fault.rule}]{_right_up_to(found)}"
+
+
+def _right_up_to(found: Judgement) -> str:
+    if found.right_up_to is None:
+        return ""
+    return f"; up to {found.right_up_to} bytes ({size_name(found.right_up_to)}) it is right: set maxBytes to that"
 
 
 def judgement_page(found: Judgement, file: Path | None = None) -> Page:
     """Return the page of a program; `file` is where it was read from, if it is known."""
     fault = found.fault
     place = {name: None if fault is None else getattr(fault, name) for name in ("rule", "rank", "block", "step")}
+    size_text = "" if found.right_up_to is None else f"{size_name(found.right_up_to)}, as maxBytes"
     rows = [
         row(valid=fault is None, message=None if fault is None else str(fault), **place, placement=found.placement),
+        row("right up to" * (found.right_up_to is not None), size_text, right_up_to=found.right_up_to),
         row(format=found.format, collective=found.collective, ranks=found.ranks),
         *(row("warning", remark) for remark in found.remarks),
         row("instructions", found.instructions, instructions=found.instructions),

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from forestcoll.presentation.names import counted
+from forestcoll.presentation.results.networks.networks import assumed_rows
 from forestcoll.presentation.results.schedules import claims, explanations
 from forestcoll.presentation.tables import Row, row
 from forestcoll.presentation.text import bandwidth, percent
@@ -35,6 +36,7 @@ def rows(best: "FlowOptimum") -> list[Row]:
         claims.optimum_row(best, best.collective, best.members),
         row("algbw", bandwidth(best.algbw, unit), residual=best.residual),
         *claims.busbw_rows(best.algbw, best.demand.busbw_factor(best.topology), unit),
+        *assumed_rows(best.topology),
     ]
     if best.is_optimal:
         found.append(row("optimum", "reached: no schedule is faster"))

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted, link_lines
+from forestcoll.presentation.results.networks.networks import assumed_rows
 from forestcoll.presentation.results.schedules import claims, explanations, trees
 from forestcoll.presentation.tables import Column, Row, Table, row
 from forestcoll.presentation.text import bandwidth, percent
@@ -34,6 +35,7 @@ def rows(best: TreeOptimum) -> list[Row]:
         claims.optimum_row(best, best.collective, best.members),
         row("algbw", bandwidth(best.algbw, unit)),
         *claims.busbw_rows(best.algbw, best.demand.busbw_factor(best.topology), unit),
+        *assumed_rows(best.topology),
         *_bound_rows(best, cut.algbw(best.topology, best.demand)),
         *claims.time_rows(best),
         row("trees", f"{_trees(best)}{each}", **counts, tree_bandwidth=best.tree_bandwidth),

@@ -12,5 +12,6 @@ from forestcoll.programs.formats.msccl_xml.reading import read_algorithm as read
 from forestcoll.programs.formats.msccl_xml.rules import dialect_fault as dialect_fault
 from forestcoll.programs.formats.msccl_xml.rules import form_fault as form_fault
 from forestcoll.programs.formats.msccl_xml.rules import remarks as remarks
+from forestcoll.programs.formats.msccl_xml.to_program import greatest_right_size as greatest_right_size
 from forestcoll.programs.formats.msccl_xml.to_program import to_program as to_program
 from forestcoll.programs.formats.msccl_xml.writing import emit as emit

@@ -148,6 +148,7 @@ class Algorithm:
         gpu_count: `ngpus`.
         gpus: the ranks, in the order of the file.
         oddities: XML that a conforming parser accepts and the parsers of the runtimes do not, line by line.
+        skipped: the line and the name of elements that the runtimes do not know, and skip.
     """
 
     attributes: Mapping[str, str]
@@ -156,6 +157,7 @@ class Algorithm:
     gpu_count: int
     gpus: tuple[Gpu, ...]
     oddities: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -2,7 +2,8 @@
 
 A file becomes an `Algorithm` if every element and attribute that the runtimes read is present, and an integer where
 they require one. Whether the file makes sense is checked by `rules.py`. The runtimes do not use an XML parser but a
-small scanner of their own. XML that this scanner cannot read is recorded in `Algorithm.oddities`.
+small scanner of their own. XML that this scanner cannot read is recorded in `Algorithm.oddities`. Elements of other
+names, which it skips with all that is in them, are in `Algorithm.skipped`.
 """
 
 import re
@@ -12,6 +13,7 @@ from xml.parsers import expat
 
 from forestcoll.base.errors import InputError, shown, unknown_name
 from forestcoll.base.files import read_bytes
+from forestcoll.programs.formats.msccl_xml import dialects
 from forestcoll.programs.formats.msccl_xml.document import Algorithm, Block, Gpu, Step, StepType, frozen_attributes
 
 MAX_BYTES = 512 * 2**20
@@ -22,6 +24,8 @@ _TYPES = {kind.value: kind for kind in StepType}
 _BUFFERS = {letter: letter for letter in "ios"}
 _FLAGS = {"0": False, "1": True}
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})\Z")
+_SIZES = ("minBytes", "maxBytes")
+_SIZE = re.compile(r"-?[0-9]+\Z")
 _MOST_ODDITIES = 3
 _BROKEN = "a tab or a line break within a tag"
 _ODD_TAG = re.compile(rb"<[^>]*(?:='|[\n\r\t])")
@@ -66,6 +70,8 @@ class _Reader:
         self._data = b""
         self._is_plain = True
         self._oddities: list[str] = []
+        self._skipped: dict[str, int] = {}  # the line of the first element of each name that is skipped
+        self._depth_of_skipped = 0
         self._integers: dict[str, int] = {}  # a file has few different ones
 
     def read(self, data: bytes) -> Algorithm:
@@ -83,7 +89,8 @@ class _Reader:
             raise InputError(f"{self._where}: holds no <algo>; is this MSCCL XML?")
         channels, chunks, count = self._counts
         attributes = frozen_attributes(self._algorithm)
-        return Algorithm(attributes, channels, chunks, count, tuple(self._gpus), tuple(self._oddities))
+        skipped = tuple(f"line {line}: <{name[:40]}>" for name, line in self._skipped.items())
+        return Algorithm(attributes, channels, chunks, count, tuple(self._gpus), tuple(self._oddities), skipped)
 
     def _line(self) -> str:
         return f"{self._where}: line {self._parser.CurrentLineNumber}"
@@ -111,8 +118,11 @@ class _Reader:
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         parent = self._open[-1] if self._open else None
-        if name not in _PARENTS:
-            raise InputError(f"{self._line()}: unknown element <{name[:40]}>; expected <algo>, <gpu>, <tb> or <step>")
+        if self._depth_of_skipped or name not in _PARENTS:
+            if parent is None:
+                raise InputError(f"{self._where}: holds no <algo>; is this MSCCL XML?")
+            self._skip(name)
+            return
         if _PARENTS[name] != parent:
             inside = f"inside <{parent}>" if parent else "at the top"
             home = f"inside <{_PARENTS[name]}>" if _PARENTS[name] else "at the top"
@@ -128,8 +138,15 @@ class _Reader:
         else:
             self._begin_algorithm(attributes)
 
+    def _skip(self, name: str) -> None:
+        """Begin an element that the runtimes skip."""
+        if not self._depth_of_skipped:
+            self._skipped.setdefault(name, self._parser.CurrentLineNumber)
+        self._depth_of_skipped += 1
+        self._note_oddities()
+
     def _begin_algorithm(self, attributes: dict[str, str]) -> None:
-        self._algorithm = attributes
+        self._algorithm = attributes | self._sizes(attributes)
         for name in ("name", "proto", "coll"):
             if name not in attributes:
                 raise InputError(f'{self._line()}: <algo> has no "{name}"; give it one')
@@ -138,11 +155,27 @@ class _Reader:
             self._integer("algo", attributes, "nchunksperloop"),
             self._integer("algo", attributes, "ngpus"),
         )
-        for name in ("inplace", "outofplace", "minBytes", "maxBytes"):
+        for name in ("inplace", "outofplace"):
             if name in attributes:
                 self._integer("algo", attributes, name)
 
+    def _sizes(self, attributes: Mapping[str, str]) -> dict[str, str]:
+        """Return the sizes of a file, which the runtimes read as integers of 64 bits: greater ones become the greatest.
+
+        (`strtoll` in `src/graph/xml.h` of microsoft/msccl, and in `msccl_parser.cc` of Azure and RCCL.)
+        """
+        found = {}
+        for name in _SIZES:
+            if (value := attributes.get(name)) is not None:
+                if len(value) > dialects.MAX_VALUE_LENGTH or not _SIZE.match(value):
+                    raise InputError(f"{self._line()}: <algo> has {name} {shown(value)}; expected an integer")
+                found[name] = str(min(max(int(value), -(2**63)), 2**63 - 1))
+        return found
+
     def _end(self, name: str) -> None:
+        if self._depth_of_skipped:
+            self._depth_of_skipped -= 1
+            return
         self._open.pop()
         if name == "tb":
             number, send, receive, channel = self._block

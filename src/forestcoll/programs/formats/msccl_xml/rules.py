@@ -308,12 +308,14 @@ FORM: tuple[FormatRule[Algorithm], ...] = (
 
 
 def remarks(algorithm: Algorithm) -> Iterator[str]:
-    """Yield cases in which the runtimes do not do what `algorithm` says.
+    """Yield cases in which the runtimes do not do what `algorithm` says, and elements that they skip.
 
     In a broadcast or reduce with Simple, the proxies of the network move one step for a message
     (`BROADCAST_CHUNKSTEPS`, `REDUCE_CHUNKSTEPS`) and the kernel four (`MSCCL_CHUNKSTEPS`): `src/enqueue.cc` of
     microsoft/msccl, `src/misc/msccl/msccl_parser.cc` of Azure and RCCL.
     """
+    for each in algorithm.skipped:
+        yield f"{each} is no element that the runtimes know; they skip it"
     if algorithm.collective in {"broadcast", "reduce"} and algorithm.attributes["proto"] == "Simple":
         yield (
             f"all runtimes hang in a {algorithm.collective} with Simple if its data goes over the network: "

@@ -1,6 +1,7 @@
 """Converts an MSCCL algorithm into a program that can be run."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from forestcoll.programs.formats.letters import BUFFERS
 from forestcoll.programs.formats.msccl_xml import document
@@ -59,6 +60,37 @@ def _slot_chunks(algorithm: Algorithm) -> int:
     chunk = -(-most // algorithm.chunks_per_loop)
     joined = joined_bytes(algorithm.attributes["proto"], has_root=TASKS[algorithm.collective].has_root)
     return min(max(1, joined // chunk), MAX_COUNT)
+
+
+def greatest_right_size(
+    algorithm: Algorithm, program: model.Program, comes_to_its_end: Callable[[model.Program], bool]
+) -> int | None:
+    """Return the greatest M in bytes for which a program that stops in the middle comes to its end.
+
+    The smaller chunks are, the more of them fit in a message, and the fewer waits a program needs. So it comes to its
+    end at all sizes up to some size.
+
+    Args:
+        algorithm: the file.
+        program: its program, which stops at the greatest size of the file.
+        comes_to_its_end: whether a program has no fault.
+
+    Returns:
+        The size; None if it stops at every size that the file is for.
+    """
+    most = min(MAX_COUNT, max((step.chunks for _, _, step in algorithm.steps()), default=1))
+    low, high = program.slot_chunks + 1, most
+    if low > high or not comes_to_its_end(replace(program, slot_chunks=high)):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if comes_to_its_end(replace(program, slot_chunks=middle)):
+            high = middle
+        else:
+            low = middle + 1
+    joined = joined_bytes(algorithm.attributes["proto"], has_root=TASKS[algorithm.collective].has_root)
+    size = joined // low * algorithm.chunks_per_loop
+    return size if size >= int(algorithm.attributes.get("minBytes", "0")) else None
 
 
 def _out_of_place(algorithm: Algorithm) -> bool:

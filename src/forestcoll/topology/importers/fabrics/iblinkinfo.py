@@ -82,6 +82,10 @@ class Iblinkinfo(Importer):
                 continue
             there = (keys[port.other[0]], port.other[1])
             fabric.add_link((keys[port.lid], port.number), there, _rate(found), port.line)
+        slow = [(number, line) for number, line in source.numbered() if "Could be" in line]
+        if slow:
+            what = f"{plural(len(slow), 'port')} could be faster, the first in line {slow[0][0]}"
+            notes.assume(f"links are as fast as now: iblinkinfo says that {what}")
         if down:
             notes.ignore(f"{plural(down, 'port')} without an active link")
         return fabric.builder(source, self.link_bandwidth, notes)

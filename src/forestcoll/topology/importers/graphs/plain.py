@@ -7,6 +7,8 @@ switches. What is read, in this order: `bandwidth`, `capacity`, `LinkSpeedRaw` (
 
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -14,6 +16,7 @@ from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.units import BANDWIDTH_UNIT
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.files import FORMAT, add_document
+from forestcoll.topology.graph.walks import joined, reached
 from forestcoll.topology.importers.importer import Importer, option
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import missing_speed
@@ -82,13 +85,16 @@ class GraphImporter(Importer):
         )
         _add_nodes(source, builder, graph, notes)
         key = _bandwidth_key(source, graph, self.link_bandwidth, notes)
-        add = builder.add_duplex if _is_duplex(graph, notes) else builder.add_link
+        pairs = {(edge.source, edge.target) for edge in graph.edges if edge.source != edge.target}
+        is_duplex = _is_duplex(graph, pairs, notes)
         loops = sum(edge.source == edge.target for edge in graph.edges)
         if loops:
             notes.ignore(f"{plural(loops, 'edge')} from a node to itself")
         for edge in graph.edges:
             if edge.source != edge.target:
                 bandwidth = _bandwidth(edge, key, self.link_bandwidth)
+                one_way = not is_duplex or (graph.directed and (edge.target, edge.source) in pairs)
+                add = builder.add_link if one_way else builder.add_duplex
                 try:
                     add(edge.source, edge.target, bandwidth, latency_us=edge.attributes.get("latency_us"))
                 except InputError as error:
@@ -179,17 +185,27 @@ def _number_text(value: object) -> str:
     return text if isinstance(text, str) else str(value)
 
 
-def _is_duplex(graph: PlainGraph, notes: Notes) -> bool:
-    """Return whether each edge stands for both directions."""
+def _is_duplex(graph: PlainGraph, pairs: AbstractSet[tuple[NodeId, NodeId]], notes: Notes) -> bool:
+    """Return whether each edge stands for both directions, unless there is one for the other direction."""
     if not graph.directed:
         return True
-    pairs = {(edge.source, edge.target) for edge in graph.edges if edge.source != edge.target}
-    if any((target, origin) in pairs for origin, target in pairs) or _circles(pairs):
+    nodes = dict.fromkeys(node for pair in pairs for node in pair)
+    if _reaches_all(nodes, pairs) or len(joined(nodes, pairs)) > 1:
         return False
-    notes.assume("every edge is full duplex: the graph says that it is directed, but draws each line once")
+    if any((target, origin) in pairs for origin, target in pairs):
+        why = "with one-way edges, nodes could not all reach each other"
+    else:
+        why = "it draws each line once"
+    notes.assume(f"every edge is full duplex: the graph says that it is directed, but {why}")
     return True
 
 
-def _circles(pairs: set[tuple[NodeId, NodeId]]) -> bool:
-    """Return whether every node has edges in and out, so that one-way edges may join all nodes."""
-    return {one for one, _ in pairs} == {other for _, other in pairs}
+def _reaches_all(nodes: Mapping[NodeId, None], pairs: AbstractSet[tuple[NodeId, NodeId]]) -> bool:
+    """Return whether one-way edges lead from each node to each other one."""
+    onwards: dict[NodeId, list[NodeId]] = {node: [] for node in nodes}
+    back: dict[NodeId, list[NodeId]] = {node: [] for node in nodes}
+    for origin, target in pairs:
+        onwards[origin].append(target)
+        back[target].append(origin)
+    start = list(nodes)[:1]
+    return all(len(reached(start, ways.__getitem__)) == len(nodes) for ways in (onwards, back))

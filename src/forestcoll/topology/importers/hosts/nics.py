@@ -5,6 +5,7 @@ NICs of a single host are not in its network, but an attribute of it keeps them,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -59,6 +60,11 @@ class Nic:
         builder.add_link(out, FABRIC, self.speed)
         builder.add_link(FABRIC, back, self.speed)
 
+    def among(self, devices: AbstractSet[object]) -> "Nic | None":
+        """Return the NIC with those of its devices that are left; None if there are none."""
+        attached = tuple(each for each in self.attached if each[0] in devices)
+        return replace(self, attached=attached) if attached else None
+
     def renamed(self, prefix: str) -> "Nic":
         """Return the NIC with a prefix to its name and to those of its devices."""
         attached = tuple((f"{prefix}{device}", bandwidth) for device, bandwidth in self.attached)
@@ -79,6 +85,8 @@ def nic_from(document: Any) -> Nic:
 
 def with_kept_nics(topology: Topology) -> Topology:
     """Return the network of one host with the NICs that it keeps, which lead to a fabric.
+
+    NICs of GPUs that were taken out since are left out.
 
     Raises:
         InputError: the attribute was changed by hand, and is broken.
@@ -101,7 +109,7 @@ def with_kept_nics(topology: Topology) -> Topology:
         source, target = topology.ids((link.source, link.target))
         builder.add_link(source, target, link.bandwidth, latency_us=link.latency_us)
     builder.add_switch(FABRIC)
-    for nic in nics:
+    for nic in filter(None, (nic.among({node.id for node in topology.nodes}) for nic in nics)):
         nic.add(builder, topology.nodes[topology.compute[0]].attributes.get("box", topology.name))
         nic.join(builder)
     return builder.build()
@@ -190,6 +198,20 @@ def users_of(near: Iterable[Near], *, all_count: bool) -> dict[str, list[str]]:
             found |= shared_out(waiting or each.gpus, each.cards)
         served |= {gpu for card in each.cards for gpu in found.get(card, ())}
     return found
+
+
+def share(users: dict[str, list[str]], near: Mapping[str, Sequence[str]]) -> None:
+    """Let GPUs without a card use one at their PCIe switch, with its other users.
+
+    Args:
+        users: the GPUs that use each card.
+        near: for each GPU the cards at its PCIe switch; empty if there are none.
+    """
+    served = {gpu for gpus in users.values() for gpu in gpus}
+    for gpu, cards in near.items():
+        usable = [card for card in cards if card in users]
+        if gpu not in served and usable:
+            min((users[card] for card in usable), key=len).append(gpu)
 
 
 def shared_out(gpus: Sequence[str], nics: Sequence[str]) -> dict[str, list[str]]:

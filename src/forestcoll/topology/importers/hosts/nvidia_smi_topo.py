@@ -16,7 +16,7 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.cpus import SOCKETS, CpuTree, cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
-from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, users_of, within_slots
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, share, users_of, within_slots
 from forestcoll.topology.importers.hosts.nvidia_smi_nvlink import stated_speed
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes, listed
@@ -206,6 +206,7 @@ def _nics_at_gpus(
         _say_shared(source, [table.name(card) for card in far], notes)
     order = [Near(near[key], key[1], _LEVELS[key[0]] == _SYSTEM) for key in sorted(near)]
     users = users_of(order, all_count=options.nics != "near")
+    share(users, {gpu: [card for card in cards if table.between(gpu, card) in _SWITCHED] for gpu in table.gpus})
     _say_far(source, [table.name(card) for card in cards if card not in users], options, notes)
     nics = [_nic(table, card, options, users[card]) for card in cards if card in users]
     return nics if options.pcie is None else within_slots(nics, dict.fromkeys(table.gpus, options.pcie))

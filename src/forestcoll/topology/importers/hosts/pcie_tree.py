@@ -1,10 +1,10 @@
 """The PCIe tree of a host in NCCL's XML: which NICs serve GPUs, how fast they reach them, and the tree as a network.
 
 A NIC counts if it shares a PCIe switch with a GPU. If no NIC does, as in many virtual machines, all cards with a PCIe
-slot count. The option `nics` counts others. NICs at the lowest PCIe switches are given to the GPUs there, and NICs
-further up to GPUs that have none yet. GPUs share a NIC that is near none.
-A PCIe switch with a single device below is left out: its link has the bandwidth of the slowest slot on the
-path.
+slot count. Much slower cards are for management. The option `nics` counts others. NICs at the lowest PCIe switches are
+given to the GPUs there, and NICs further up to GPUs that have none yet. GPUs share a NIC that is near none, and a GPU
+that is left without one shares a NIC at its PCIe switch. A PCIe switch with a single device below is left out: its link
+has the bandwidth of the slowest slot on the path.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ from forestcoll.topology.importers.hosts.link_speeds import (
     pcie_speed,
 )
 from forestcoll.topology.importers.hosts.nccl_elements import Slot
-from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, users_of, within_slots
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, share, users_of, within_slots
 from forestcoll.topology.importers.notes import Notes, listed
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 C2C_PER_GBPS = 1000
 """NVLink-C2C is stated in thousandths of GB/s."""
+
+_ALL = "--nics all counts them"
+_SLOW = 10
+"""A port with less than this part of the speed of the fastest one is for management."""
 
 Links = list[tuple[str, str, Fraction]]
 
@@ -72,11 +76,16 @@ class PcieTree:
         cards = self._all_cards()
         near = [card for card in cards if any(above in self._gpus_below for above in card.above if not above.is_cpu)]
         used = near or [card for card in cards if not card.is_cpu] or cards
-        names = counted(self.where, _ports(cards), _ports(used), self.options.nics)
+        fast = _fast(used)
+        names = counted(self.where, _ports(cards), _ports(fast), self.options.nics)
         chosen = [card for card in cards if any(net.name in names for net in card.nets)]
-        why = "share no PCIe switch with a GPU" if near else "have no PCIe slot"
-        unused = [card for card in cards if card not in chosen]
-        self._say_unused(unused, f"{why} (--nics all counts them)" if self.options.nics == "near" else "--nics omits")
+        if self.options.nics == "near":
+            why = "that share no PCIe switch with a GPU" if near else "that have no PCIe slot"
+            self._say_unused([card for card in cards if card not in used], f"{why} ({_ALL})")
+            slow = [card for card in used if card not in fast]
+            self._say_unused(slow, f"with less than a tenth of the speed of others ({_ALL})")
+        else:
+            self._say_unused([card for card in cards if card not in chosen], "that --nics omits")
         return tuple(chosen)
 
     def _all_cards(self) -> list[Slot]:
@@ -91,7 +100,7 @@ class PcieTree:
         names = [net.name for card in unused for net in card.nets]
         if names:
             count = plural(len(names), "network port")
-            self.notes.ignore(f"{self.where}: {count} that {why}: {listed(names)}")
+            self.notes.ignore(f"{self.where}: {count} {why}: {listed(names)}")
 
     def nics_at_gpus(self) -> list[Nic]:
         """Return the NICs, each attached to the GPUs that use it."""
@@ -102,14 +111,23 @@ class PcieTree:
         users = users_of((self._near(near[each], each) for each in order), all_count=self.options.nics != "near")
         self._say_unused(
             [card for card in self._cards if self._name(card) not in users],
-            "are further away from GPUs than their other ports (--nics all counts them)",
+            f"further away from GPUs than their other ports ({_ALL})",
         )
-        nics: dict[Slot, Nic] = {}
-        for meeting, cards in near.items():
-            for card in cards:
-                gpus = users.get(self._name(card), ())
-                nics[card] = self._nic(card, tuple((gpu, self._path_speed(card, gpu, meeting)) for gpu in gpus))
-        return within_slots([nics[card] for card in self._cards if self._name(card) in users], self._gpu_speeds)
+        share(users, {name: self._cards_at(slot) for slot, name in self.gpus.items()})
+        nics = [
+            self._nic(card, tuple((gpu, self._path_speed(card, gpu)) for gpu in users[self._name(card)]))
+            for card in self._cards
+            if self._name(card) in users
+        ]
+        return within_slots(nics, self._gpu_speeds)
+
+    def _cards_at(self, slot: Slot) -> list[str]:
+        """Return the NICs below the lowest PCIe switch above a GPU that has some."""
+        for switch in slot.above:
+            below = set(switch.all())
+            if not switch.is_cpu and (cards := [self._name(card) for card in self._cards if card in below]):
+                return cards
+        return []
 
     def _near(self, cards: Sequence[Slot], meeting: Slot | None) -> Near:
         """Return NICs with the GPUs below the lowest slot above a NIC that has some; with all GPUs if it is None."""
@@ -128,15 +146,19 @@ class PcieTree:
             name: max(self._uplink(slot), Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)) for slot, name in self.gpus.items()
         }
 
-    def _path_speed(self, card: Slot, gpu: str, meeting: Slot | None) -> Fraction:
-        """Return what the slowest slot between a NIC and a GPU carries; `meeting` is the lowest slot above both.
+    def _path_speed(self, card: Slot, gpu: str) -> Fraction:
+        """Return what the slowest slot between a NIC and a GPU carries.
 
         A GPU with NVLink-C2C reaches its CPU over that.
         """
         slot = next(slot for slot, name in self.gpus.items() if name == gpu)
+        meeting = next((each for each in card.above if each in slot.above), None)
         speed = min((self._uplink(each) for each in self._below(slot, meeting)), default=None)
-        if speed is not None and (meeting is None or meeting.is_cpu):
-            speed = max(speed, Fraction(slot.gpus[0].c2c, C2C_PER_GBPS))
+        c2c = Fraction(slot.gpus[0].c2c, C2C_PER_GBPS)
+        if speed is not None and speed < c2c and (meeting is None or meeting.is_cpu):
+            what = f"NVLink-C2C of {float(c2c):g} GB/s, as its PCIe slot carries {float(speed):g} GB/s"
+            self.notes.assume(f"{self.where}: {gpu} reaches NICs over {what}")
+            speed = c2c
         ends = [*(self._uplink(each) for each in self._below(card, meeting)), *([] if speed is None else [speed])]
         return min(ends, default=self._speed(card))
 
@@ -263,6 +285,12 @@ class PcieTree:
                 )
             speeds.append(Fraction(speed, MBPS_PER_GBPS))
         return sum(speeds, Fraction(0))
+
+
+def _fast(cards: Sequence[Slot]) -> list[Slot]:
+    """Return the cards without those that are much slower than the fastest one."""
+    speeds = {card: sum(max(net.speed, 0) for net in card.nets) for card in cards}
+    return [card for card, speed in speeds.items() if _SLOW * speed >= max(speeds.values())]
 
 
 def _ports(cards: Sequence[Slot]) -> list[str]:
