@@ -55,7 +55,9 @@ def test_no_algorithm_that_searches_is_faster(spec: str) -> None:
 
 
 def test_most_times_are_near_the_lower_bound() -> None:
-    shares = [cell.share for spec in SPECS for each in COMPARED for cell in cells_of(spec, each, SIZES, SLOW)]
+    quick = (spec for spec in SPECS if "mi250" not in spec and "dgx-1" not in spec)
+    every = [BySize(problem_of(spec, each)) for spec in quick for each in COMPARED]
+    shares = [by_size.at(size).share for by_size in every for size in SIZES]
     assert median(shares) >= 0.85
     assert max(shares) <= 1
 
