@@ -32,6 +32,12 @@ from forestcoll.simulation.simulate import TimeModel, times_of
 FIRST = ("trees", "flows", "direct", "trees:shorter=true", "two-level", "two-level-barrier", "bfb")
 """The candidates that are tried first; the only ones if there are more than `MOST_NODES` compute nodes."""
 
+RIVALS = (*(each for each in FIRST if each != "flows"), "shallow:trees=1", "shallow:more=1,trees=1")
+"""The candidates that may be faster than the optimum along trees also for large data."""
+
+RIVALS_OF_FLOWS = ("flows", "direct", "two-level", "steps")
+"""The same for the optimum along flows."""
+
 MOST_NODES = 64
 """The most compute nodes for which all candidates are tried."""
 
@@ -112,9 +118,17 @@ class BySize:
     @cached_property
     def _candidates(self) -> tuple[_Several, ...]:
         return tuple(
-            tuple(tuple(_Candidate(each, self._problem, self._costs, self._accept) for each in one) for one in several)
-            for several in candidates(self._problem)
+            tuple(tuple(map(self._candidate, series)) for series in several) for several in candidates(self._problem)
         )
+
+    def _candidate(self, method: Method) -> _Candidate:
+        made = _Candidate(method, self._problem, self._costs, self._accept)
+        return self._made.setdefault(made.text, made)
+
+    @cached_property
+    def _made(self) -> dict[str, _Candidate]:
+        """The candidates that were made, by their texts."""
+        return {}
 
     def at(self, size: int) -> BestSchedule:
         """Return the best schedule for M of `size` bytes."""
@@ -180,14 +194,10 @@ class BySize:
 
     def _as(self, method: str, size: int) -> BestSchedule:
         """Return a schedule that is the best for another size."""
-        chosen = self._named[method]
+        chosen = self._made[method]
         if chosen.times is None or chosen.schedule is None:
             raise InternalError(f"{method} does not apply")
         return BestSchedule(method, chosen.schedule, chosen.times.point(size), self._bound(size))
-
-    @cached_property
-    def _named(self) -> dict[str, _Candidate]:
-        return {each.text: each for several in self._candidates for series in several for each in series}
 
     def _overtaken(self, method: str, least: int) -> int | None:
         """Return the power of two above `least` from which the optimum for large data is faster; None if it is not."""
@@ -200,13 +210,13 @@ class BySize:
     def optimum_from(self) -> OptimumFrom:
         """Return the power of two from which on the optimum for large data is the best, or nearly.
 
-        Series of candidates are left out: they save sends for small data.
+        Only `RIVALS` are tried: the others are fast for small data.
         """
         own, least = self._own, None
         for size in (2**power for power in reversed(_POWERS)):
             limit = own.point(size).seconds / NEARLY
             if limit * 1e6 > self._bound(size):
-                faster = next((each for each in self._single if self._seconds(each, size) < limit), None)
+                faster = next((each for each in self._rivals if self._seconds(each, size) < limit), None)
                 if faster is not None:
                     return OptimumFrom(least, self._as(faster.text, size), own.point(size))
             least = size
@@ -215,15 +225,15 @@ class BySize:
     @property
     def _own(self) -> TimeModel:
         """The times of the optimum for large data."""
-        own = self._single[0].times
+        own = self._rivals[0].times
         if own is None:
-            raise InternalError(f"{self._single[0].text} does not apply")
+            raise InternalError(f"{self._rivals[0].text} does not apply")
         return own
 
     @cached_property
-    def _single(self) -> list[_Candidate]:
-        """The candidates that are not in series."""
-        return [several[0][0] for several in self._candidates if len(several) == 1]
+    def _rivals(self) -> list[_Candidate]:
+        texts = RIVALS_OF_FLOWS if self._problem.collective.is_personalised else RIVALS
+        return [self._candidate(each) for each in map(methods.read, texts) if _takes(each, self._problem.demand)]
 
     @staticmethod
     def _seconds(candidate: _Candidate, size: int) -> float:

@@ -107,11 +107,13 @@ class Problem:
         """The optimum, without limits: of trees, or of flows if each pair of nodes exchanges data of its own."""
         if self.known is not None:
             return self.known
-        from forestcoll.solver.optimum import solve
-        from forestcoll.solver.personalised import solve_flows
+        if self.collective.is_personalised:
+            from forestcoll.solver.personalised import solve_flows
 
-        find = solve_flows if self.collective.is_personalised else solve
-        return find(self.topology, self.demand, progress=self.progress)
+            return solve_flows(self.topology, self.demand, progress=self.progress)
+        from forestcoll.solver.optimum import solve
+
+        return solve(self.topology, self.demand, progress=self.progress)
 
     def silent(self) -> "Problem":
         """Return the problem with its optimum, for work whose stages are not reported."""

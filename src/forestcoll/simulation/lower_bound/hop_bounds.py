@@ -73,7 +73,6 @@ from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.simulation.lower_bound.box_pairs import BoxPairs, PairTimes, box_pairs, links_between_boxes
 from forestcoll.simulation.lower_bound.distances import Distances, entrances
-from forestcoll.simulation.lower_bound.flows_over_time import quickest_flows
 from forestcoll.simulation.lower_bound.parts import most_by_parts
 from forestcoll.solver.bounds.latency import latency_bound
 from forestcoll.solver.forests.value import TreeOptimum
@@ -267,6 +266,8 @@ class _Parts:
         if not self.cuts:
             return frozenset()
         if self.best.collective is Collective.ALLREDUCE:
+            from forestcoll.simulation.lower_bound.flows_over_time import quickest_flows
+
             return quickest_flows(topology, members)
         is_scatter = self.best.collective is Collective.REDUCE_SCATTER
         return entrances(topology.transposed() if is_scatter else topology, _sets(self.best), members)
