@@ -279,7 +279,7 @@ def test_a_program_of_many_ranks_has_two_peers_in_other_boxes() -> None:
     schedule = generate("dgx-a100:boxes=34,gpus=2", "reduce-scatter")
     chosen = best_program(schedule, replace(RCCL, instances=1, pieces=1, step_chunks=1))
     assert chosen.schedule == with_two_peers(schedule)
-    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert chosen.points[-1].algbw >= 0.9 * float(schedule.algbw)
     assert (chosen.lowering.schedule_algbw, chosen.lowering.other_trees) == (schedule.algbw, 1)
     assert check(chosen.lowering.program).ok
 
