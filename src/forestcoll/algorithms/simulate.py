@@ -20,6 +20,18 @@ ScheduleLike: TypeAlias = Schedule | PathLike | TopologyLike
 """A schedule, the file of one, or a network, for which the allgather is generated that reaches its optimum."""
 
 
+def is_schedule(source: ScheduleLike) -> bool:
+    """Return whether an argument is a schedule or names the file of one, not a network.
+
+    Example:
+        >>> is_schedule("ring:nodes=4")
+        False
+    """
+    if isinstance(source, Schedule):
+        return True
+    return isinstance(source, str | os.PathLike) and (path := as_path(source)).is_file() and holds_schedule(path)
+
+
 def verified_schedule(source: ScheduleLike, progress: Progress = SILENT) -> Schedule:
     """Return the verified schedule that an argument is or names.
 
@@ -37,8 +49,8 @@ def verified_schedule(source: ScheduleLike, progress: Progress = SILENT) -> Sche
     if isinstance(source, Schedule):
         require_right(source)
         return source
-    if isinstance(source, str | os.PathLike) and (path := as_path(source)).is_file() and holds_schedule(path):
-        return read_verified(path, progress=progress)[0]
+    if isinstance(source, str | os.PathLike) and is_schedule(source):
+        return read_verified(as_path(source), progress=progress)[0]
     return generate(source, progress=progress)
 
 

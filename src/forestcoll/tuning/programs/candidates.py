@@ -1,6 +1,6 @@
 """Programs of a schedule for a runtime, made with different options and simulated: the candidates of a search."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -90,21 +90,9 @@ class ProgramCandidate:
     algbw: float
 
     @property
-    def is_slow(self) -> bool:
-        """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
-        return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
-
-    @property
     def most_blocks(self) -> int:
         """The most blocks of a rank."""
         return max(len(rank.blocks) for rank in self.lowering.program.ranks)
-
-    def instead_of(self, known: "ProgramCandidate", used: TreeSchedule | FlowSchedule) -> "ProgramCandidate":
-        """Return this candidate, a program of `used`, with its loss against the schedule of `known`."""
-        loss = 1 - self.lowering.algbw / known.lowering.schedule_algbw
-        trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
-        changed = replace(self.lowering, loss=loss, trees_left_out=0, other_trees=trees, other_flows=trees is None)
-        return replace(self, lowering=changed)
 
 
 @dataclass
@@ -143,10 +131,6 @@ class Candidates:
         self.in_rounds = lowerer_for(self.schedule).in_pieces
         self.size = self.objective.sizes[-1]
         self.share = self._share()
-
-    def of(self, other: TreeSchedule | FlowSchedule) -> "Candidates":
-        """Return the candidates of another schedule of the same demand; none are made yet."""
-        return Candidates(other, self.target, self.objective, self.progress)
 
     def _share(self) -> Fraction | None:
         """Return the greatest share of a tree of a plan that has parts of trees; None for other programs."""

@@ -1,39 +1,24 @@
-"""The best program of a schedule for a runtime, by search with the simulator of programs.
+"""The best program of a schedule for a runtime, by a descent with the simulator of programs.
 
-The search starts from the least number of chunks that loses little. It changes one option at a time, with what has to
-change with it: `message_choices` and `plan_choices` have the options and their values. It keeps a change if the program
-becomes faster by more than `GAIN` in the simulator, and begins with the first option again. For slow plans of MSCCL++,
-slow programs of flows and slow programs in strands, `GAIN_OF_SLOW` is enough. It ends when the program is within
-`ENOUGH` of the schedule, or no change helps. If it is still slow, it is compared with the result of another search
-(`_Descent._other`). Of the programs that are within `GAIN` of the fastest, and not slow unless it is, it returns
-the one that is fastest at the smaller sizes.
+The descent starts from a program that is computed (`first.py`), and tries moves along few axes (`moves.py`) in their
+order. It keeps a move, and repeats it, if the program becomes faster by more than `GAIN` in the simulator. It ends when
+the program is within `ENOUGH` of the schedule, when the busiest link is busy for `ENOUGH` of the time, or when no move
+helps. A schedule is never replaced by another one here; `for_runtime.py` does that for a network.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.collective import Collective
-from forestcoll.programs.formats import mscclpp
 from forestcoll.programs.lowering import Lowering, Options, Style
 from forestcoll.programs.targets.target import RuntimeTarget
-from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.simulate import paths_of
-from forestcoll.tuning.programs.candidates import MAKING, Candidates, Objective, ProgramCandidate
+from forestcoll.tuning.programs.candidates import MAKING, SLOW, Candidates, Objective, ProgramCandidate
 from forestcoll.tuning.programs.first import first_candidate
 from forestcoll.tuning.programs.moves import Move, moves_for
-from forestcoll.tuning.programs.other_schedules import (
-    shortened,
-    with_few_peers,
-    with_less_scratch,
-    with_one_peer,
-    with_other_number_of_trees,
-    with_two_peers,
-)
 from forestcoll.tuning.programs.parts import parts_of
 from forestcoll.tuning.programs.rounds import RoundModel
 
@@ -55,7 +40,7 @@ class Chosen:
             simulated.
         tried: the number of programs that were compared.
         model: the times of the program for any size.
-        schedule: the schedule that was lowered: the given one, or another one of the same demand.
+        schedule: the schedule that was lowered.
         refused: why another program that was tried does not fit; None if all fit.
     """
 
@@ -66,6 +51,16 @@ class Chosen:
     model: RoundModel
     schedule: Schedule
     refused: str | None = None
+
+    @property
+    def algbw(self) -> float:
+        """The expected algbw at the greatest size; 0 if the program is too long to be simulated."""
+        return self.points[-1].algbw if self.points else 0.0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
+        return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
 
 
 def best_program(
@@ -101,25 +96,10 @@ def best_program(
     objective = objective or Objective()
     progress.begin("choosing the program")
     candidates = Candidates(schedule, target, objective, progress)
-    needs_less = _needs_less_scratch(candidates, first_candidate(candidates))
-    if needs_less and (small := _in_less_scratch(candidates)) is not None:
-        return small
-    best, used = _Descent(candidates).run(), schedule
-    if not needs_less and _needs_less_scratch(candidates, best) and (small := _in_less_scratch(candidates)) is not None:
-        return small
-    refused, tried = None if candidates.problem is None else str(candidates.problem), len(candidates.known)
-    if "chunks" not in target.given and best.is_slow:
-        in_plans = candidates.in_plans
-        other = with_other_number_of_trees(schedule) if in_plans else _for_messages(schedule)
-        if other is not None and other.algbw > GAIN * best.algbw:
-            progress.begin("choosing the program of another schedule")
-            candidates = candidates.of(other)
-            found = _Descent(candidates).run_or_none()
-            tried += len(candidates.known)
-            if found is not None and found.algbw > (GAIN) * best.algbw:
-                best, used = found.instead_of(best, other), other
+    best = _Descent(candidates).run()
+    refused = None if candidates.problem is None else str(candidates.problem)
     points = best.model.points(objective.sizes)
-    return Chosen(best.options, best.lowering, points, tried, best.model, used, refused)
+    return Chosen(best.options, best.lowering, points, len(candidates.known), best.model, schedule, refused)
 
 
 def _check_ways_back(schedule: Schedule) -> None:
@@ -137,41 +117,6 @@ def _check_ways_back(schedule: Schedule) -> None:
         raise InputError(f"{error}, and in MSCCL++ the receiver signals the sender; export to msccl-xml") from None
 
 
-def _for_messages(schedule: Schedule) -> TreeSchedule | FlowSchedule | None:
-    """Return another schedule of which programs of messages may be faster, or None."""
-    if isinstance(schedule, FlowSchedule):
-        return with_few_peers(schedule)
-    if schedule.collective.has_root:
-        return shortened(schedule)
-    return with_one_peer(schedule) or with_two_peers(schedule)
-
-
-def _needs_less_scratch(candidates: Candidates, found: ProgramCandidate) -> bool:
-    """Return whether a plan for a reduce needs so much scratch that it does not match the greatest size."""
-    if not candidates.in_plans or candidates.schedule.collective is not Collective.REDUCE:
-        return False
-    most = mscclpp.most_bytes(found.lowering.program)
-    return "chunks" not in candidates.given and most < candidates.objective.most_bytes
-
-
-def _in_less_scratch(candidates: Candidates) -> Chosen | None:
-    """Return a program of the same reduce with other trees that matches the greatest size and is not slow, or None."""
-    first, tried = first_candidate(candidates), len(candidates.known)
-    for other in with_less_scratch(candidates.schedule, in_place=first.options.in_place):
-        candidates.progress.begin("choosing the program with less scratch")
-        others = candidates.of(other)
-        found = _Descent(others).run_or_none()
-        tried += len(others.known)
-        if found is None or _needs_less_scratch(others, found):
-            continue
-        best = found.instead_of(first, other)
-        if not best.is_slow:
-            points = best.model.points(candidates.objective.sizes)
-            refused = None if others.problem is None else str(others.problem)
-            return Chosen(best.options, best.lowering, points, tried, best.model, other, refused)
-    return None
-
-
 class _Descent:
     """A search for the best program of a schedule."""
 
@@ -186,13 +131,6 @@ class _Descent:
             for move in self.moves:
                 best = self._along(best, move)
         return best
-
-    def run_or_none(self) -> ProgramCandidate | None:
-        """Return the best candidate; None if none fits."""
-        try:
-            return self.run()
-        except NoSolutionError:
-            return None
 
     def _along(self, best: ProgramCandidate, move: Move) -> ProgramCandidate:
         """Return the candidate after a move, repeated as long as the program becomes faster."""
