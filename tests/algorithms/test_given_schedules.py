@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import forestcoll as fc
+from forestcoll.simulation import Point
 from refusal import refusal
 
 RING = fc.load_topology("ring:nodes=4")
@@ -18,7 +19,7 @@ def exported(schedule: fc.Schedule | Path | str | fc.Topology) -> fc.Export:
     return fc.export(schedule, "msccl-xml")
 
 
-def simulated(schedule: fc.Schedule | Path | str | fc.Topology) -> object:
+def simulated(schedule: fc.Schedule | Path | str | fc.Topology) -> tuple[Point, ...]:
     return fc.simulate(schedule, 1024)
 
 
@@ -40,9 +41,11 @@ def test_a_schedule_is_also_given_by_its_file_or_its_network(tmp_path: Path) -> 
     for given in (path, str(path)):
         assert simulated(given) == points
         assert exported(given).text == text
-    for given in (RING, "ring:nodes=4"):
-        assert [each.seconds for each in simulated(given)] < [each.seconds for each in points]  # the best for the size
-        assert exported(given).text == text
+    for network in (RING, "ring:nodes=4"):
+        assert [each.seconds for each in simulated(network)] < [
+            each.seconds for each in points
+        ]  # the best for the size
+        assert exported(network).text == text
     assert refusal(simulated, "no.json") == "no.json: no such file; check the name"
 
 
