@@ -352,7 +352,7 @@ REFUSED = [
     ("view ring:nodes=4 -o ring.gif", "must end in one of .html, .svg, .png"),
     ("view nothing.json -o ring.svg", "nothing.json"),
     ("what-if ring:nodes=4 --without 0--2", "no link joins 0 and 2"),
-    ("what-if ring:nodes=4 --upgrade --collective alltoall", "'all-to-all' is not supported for upgrades; choose one"),
+    ("what-if ring:nodes=4 --fail links --collective alltoall -o d", "is not supported for a failover set"),
     ("what-if ring:nodes=4 --fail links -o x.csv", "x.csv: is the name of a file; a failover set is a folder"),
     ("what-if ring:nodes=4 --fail links --degrade 0--1=x", "bandwidth 'x'"),
     ("what-if ring:nodes=4 --fail links --ranks 7,8", "there is no rank"),

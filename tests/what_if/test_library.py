@@ -55,8 +55,8 @@ def test_the_page_has_the_sentence_and_json_the_bandwidths() -> None:
 
 def test_nccl_has_no_rings_where_a_gpu_is_cut_off() -> None:
     page = study_page(failures("dgx-a100:boxes=2", "links"))
-    lines = "\n".join(page.lines())
-    assert "b0/gpu0--b0/nvswitch            16  80/3 (26.6667)   7.69%       -            -" in lines
+    [line] = [each for each in page.lines() if each.startswith("  b0/gpu0--b0/nvswitch ")]
+    assert line.split("7.69%")[1].split()[:2] == ["-", "-"]
     assert [row["library_algbw"] for row in rows_of(page.document())] == [None, "560/3"]
 
 

@@ -26,6 +26,18 @@ ScheduleLike: TypeAlias = Schedule | PathLike | TopologyLike
 """A schedule, the file of one, or a network, for which the allgather is generated that reaches its optimum."""
 
 
+def is_schedule(source: ScheduleLike) -> bool:
+    """Return whether an argument is a schedule or names the file of one, not a network.
+
+    Example:
+        >>> is_schedule("ring:nodes=4")
+        False
+    """
+    if isinstance(source, Schedule):
+        return True
+    return isinstance(source, str | os.PathLike) and (path := as_path(source)).is_file() and holds_schedule(path)
+
+
 def verified_schedule(source: ScheduleLike, progress: Progress = SILENT) -> Schedule:
     """Return the verified schedule that an argument is or names.
 
@@ -43,16 +55,9 @@ def verified_schedule(source: ScheduleLike, progress: Progress = SILENT) -> Sche
     if isinstance(source, Schedule):
         require_right(source)
         return source
-    if isinstance(source, str | os.PathLike) and names_schedule(source):
+    if isinstance(source, str | os.PathLike) and is_schedule(source):
         return read_verified(as_path(source), progress=progress)[0]
     return generate(source, progress=progress)
-
-
-def names_schedule(source: ScheduleLike) -> bool:
-    """Return whether an argument is a schedule or names the file of one."""
-    if isinstance(source, Schedule):
-        return True
-    return isinstance(source, str | os.PathLike) and (path := as_path(source)).is_file() and holds_schedule(path)
 
 
 def simulate(
@@ -89,7 +94,7 @@ def simulate(
     chosen = member_named(Model, model, f"there is no model {argument(model)}")
     require_kind(costs, Costs | None, "costs", "Costs or None")
     found = sizes_of(sizes)
-    if chosen is Model.TREES and not names_schedule(schedule):
+    if chosen is Model.TREES and not is_schedule(schedule):
         return tuple(
             each.point for each in best_schedules(cast("TopologyLike", schedule), Collective.ALLGATHER, found, costs)
         )

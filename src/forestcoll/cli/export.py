@@ -123,13 +123,13 @@ class _ProgramFile(OutputFile):
 def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
     """Write a schedule as a program for a runtime.
 
-    FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. For TOPOLOGY, a
-    schedule is generated first. Options of the program that --to does not give are chosen by a simulation, within the
-    limits of the runtime. The report states the sizes for which the runtime uses the program, and the expected
-    bandwidth. If not all trees or flows fit, those with the largest shares are kept, and the report states the loss of
-    bandwidth. Before a program is written, it is read back and executed on symbolic data; of Chakra traces, only
-    messages and dependencies are checked. If the program is long, a note first states the time, the memory and the size
-    of the files that it will take.
+    FILE is a schedule of trees, of steps, or of the flows of an all-to-all; - is standard input. It is exported as it
+    is. For TOPOLOGY, a schedule is generated first, for the runtime. Options of the program that --to does not give are
+    chosen by a simulation, within the limits of the runtime. The report states the sizes for which the runtime uses the
+    program, and the expected bandwidth. If not all trees or flows fit, those with the largest shares are kept, and the
+    report states the loss of bandwidth. Before a program is written, it is read back and executed on symbolic data; of
+    Chakra traces, only messages and dependencies are checked. If the program is long, a note first states the time, the
+    memory and the size of the files that it will take.
 
     For nccl-graph, FILE is a schedule of rings, or a dump of NCCL (NCCL_GRAPH_DUMP_FILE), which loses
     its ranks. For TOPOLOGY, the file has the fewest channels of one speed that reach the optimum of rings. If hosts
@@ -152,11 +152,13 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     if isinstance(target, NcclGraph):
         _export_graphs(target, program, options, as_json=as_json)
         return
-    source = input_name(path_of(options["source"]))
+    path = path_of(options["source"])
+    is_generated = not (is_standard_stream(path) or path.is_file()) and not options["method"]
+    source = input_name(path)
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
         with _refused_as(source, schedule.topology.name):
-            done = export(schedule, target, progress=progress)
+            done = export(schedule, target, progress=progress, is_generated=is_generated)
         if program is not None:
             progress.begin("writing")
             with written_together():

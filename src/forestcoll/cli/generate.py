@@ -1,6 +1,7 @@
 """`forestcoll generate`: a schedule that reaches the optimum, verified before it is written."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,19 @@ from forestcoll.cli.options import (
     topology_argument,
     tree_options,
 )
-from forestcoll.cli.types import MessageSizes, MethodText, OutputFile, OutputFolder
+from forestcoll.cli.types import MessageSizes, MethodText, OutputFile, OutputFolder, SpecText
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
+    from forestcoll.base.registry import Registry
     from forestcoll.schedule.schedule import Schedule
     from forestcoll.verification import Report
+
+
+def _formats() -> "Registry":
+    from forestcoll.programs.targets.target import targets
+
+    return targets
 
 
 @click.command("generate")
@@ -46,6 +54,14 @@ if TYPE_CHECKING:
     help="The data size M, such as 128MiB: the schedule is the one with the least simulated time of all that are "
     "known, whatever its method. For a range, such as 1MiB..1GiB, it is the one that loses least on average. "
     "With --method bfb, the latencies of links then count in addition to their bandwidths.",
+)
+@click.option(
+    "--for",
+    "runtime",
+    type=SpecText("format", _formats),
+    metavar="NAME[:KEY=VALUE…]",
+    help="Make the schedule for the programs of a runtime, as --to of export: mscclpp-json, msccl-xml. If those of the "
+    "optimum would be slow or do not fit, it has fewer peers or other trees.",
 )
 @click.option(
     "--compact",
@@ -79,12 +95,16 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.generated import Run, generated_page
 
-    changes = options.pop("without"), options.pop("degrade")
+    changes, runtime = (options.pop("without"), options.pop("degrade")), options.pop("runtime")
     demand, method = asked_by({**options, "members": output.get("members")})
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, changes)
         made = generated(network, demand, method, options["size"], progress=progress)
+        if runtime is not None:
+            from forestcoll.tuning.programs.for_runtime import schedule_for_runtime
+
+            made = replace(made, schedule=schedule_for_runtime(made.schedule, runtime, progress))
         report = _verify_and_write(made.schedule, output, progress)
     run = Run("" if method is None else method.name, output, progress.seconds, progress.counters)
     err = is_standard_stream(output.get("schedule"))

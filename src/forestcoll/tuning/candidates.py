@@ -36,7 +36,7 @@ from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.tuning.exchanges import BoxGrid, Make, exchanges
 from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
-from forestcoll.tuning.programs.other_schedules import with_one_peer
+from forestcoll.tuning.programs.for_runtime import with_one_peer
 from forestcoll.tuning.relayed import relayed_one_shot
 from forestcoll.tuning.streams import edges_of
 from forestcoll.verification import certified, verify

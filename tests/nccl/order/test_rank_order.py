@@ -12,7 +12,7 @@ from forestcoll.algorithms.nccl_tree import binary_tree, mirrored_tree
 from forestcoll.nccl.order.fabric import hosts_of
 from forestcoll.nccl.order.files import FORMATS, order_lines, write_order
 from forestcoll.nccl.order.rank_order import RankOrder, rank_order
-from forestcoll.topology import Topology
+from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.registry import load_topology
 from networks import duplex_networks, examples
 from refusal import refusal
@@ -90,6 +90,16 @@ def test_an_order_that_is_good_already_is_kept() -> None:
     assert found.crossed[0].given == found.crossed[0].best
 
 
+def test_nodes_of_hosts_may_be_mixed() -> None:
+    builder = TopologyBuilder("mixed")
+    builder.add_switch("switch")
+    for gpu in range(2):
+        for host in "ab":
+            builder.add_compute(f"{host}{gpu}", box=host)
+            builder.add_duplex(f"{host}{gpu}", "switch", 1)
+    assert rank_order(builder.build()).is_given
+
+
 def test_1024_hosts_on_two_tiers_take_a_few_seconds() -> None:
     network = shuffled("cluster:box=dgx-h100,boxes=1024,boxes_per_leaf=32,oversubscription=2")
     start = time.process_time()
@@ -128,5 +138,6 @@ def test_bad_input_is_refused_in_one_line() -> None:
     assert refusal(lambda: list(order_lines(found, "list"))) == (
         "there is no format 'list'; use ranks, hostfile, rankfile, slurm"
     )
-    named = replace(found, hosts=(("a b", (0, 1, 2)),))
-    assert "a blank or = is not possible" in refusal(lambda: list(order_lines(named)))
+    for name in ("a b", "a=b", "", "a\x1b"):
+        named = replace(found, hosts=((name, (0, 1, 2)),))
+        assert "are no part of names in the file" in refusal(lambda each=named: list(order_lines(each)))

@@ -31,6 +31,7 @@ BOXES = "dgx-a100:boxes=2,gpus=2"
 MESSAGES = Options(pieces=2)
 SIGNALS = Options(style=Style.ONE_SIDED, placement=Placement.OUT_OF_PLACE)
 IN_PLACE = replace(SIGNALS, placement=Placement.IN_PLACE, pieces=2, blocks=1)
+OVER_INPUT = replace(SIGNALS, placement=Placement.IN_PLACE, pieces=2, children=1)
 SEMAPHORES = replace(SIGNALS, children=1, pieces=2)
 INSTANCES = replace(SIGNALS, instances=2)
 
@@ -58,7 +59,7 @@ def runs(program: Program) -> Iterator[RunState]:
                 yield run
 
 
-@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, SEMAPHORES])
+@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, OVER_INPUT, SEMAPHORES])
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("spec", [BOXES, "ring:nodes=4"])
 def test_programs_are_proven_as_the_interpreter_proves_them(spec: str, collective: str, options: Options) -> None:
@@ -71,7 +72,7 @@ def test_programs_are_proven_as_the_interpreter_proves_them(spec: str, collectiv
 
 
 @pytest.mark.parametrize("mutate", MUTATIONS)
-@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, SEMAPHORES])
+@pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, OVER_INPUT, SEMAPHORES])
 def test_no_broken_program_is_proven(options: Options, mutate: Callable[[Program], Iterator[Program]]) -> None:
     for collective in COLLECTIVES:
         for broken in islice(mutate(program_for(BOXES, collective, options)), 0, None, 7):

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from import_tools import algbw, ids, import_text, links, problem
 
+from forestcoll import failures
 from forestcoll.algorithms.boxes import Boxes
 from forestcoll.algorithms.generate import generate, optimum
 from forestcoll.comparison.link_classes import link_classes as comparison_classes
@@ -363,6 +364,8 @@ def test_a_cluster_of_one_dump_has_the_nics_of_the_dump(tmp_path: Path) -> None:
     found = {tuple(cluster.ids((link.source, link.target))) for link in cluster.links}
     assert {("b0/mlx5_2/out", "leaf0"), ("leaf0", "b0/mlx5_2/in")} <= found
     assert ("b0/mlx5_2/in", "leaf0") not in found
+    assert [each.change.name for each in failures(cluster, "nics").rows] == ["b0/mlx5_0"]
+    assert cluster.without("b1/mlx5_2--leaf0").name.endswith("without b1/mlx5_2--leaf0")
     write_network(load_topology(kept).without("GPU2"), kept)
     cluster = load_topology(f"cluster:box={kept},boxes=2")
     assert (cluster.find("b1/mlx5_2"), len(cluster.compute)) == (None, 14)

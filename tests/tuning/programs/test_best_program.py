@@ -19,6 +19,7 @@ from forestcoll.programs.formats import mscclpp
 from forestcoll.programs.formats.sizes import chunks_of_file
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options
+from forestcoll.programs.targets.goal import Goal
 from forestcoll.programs.targets.msccl_xml import MscclXml
 from forestcoll.programs.targets.mscclpp_json import MscclppJson
 from forestcoll.programs.targets.target import RuntimeTarget
@@ -30,8 +31,10 @@ from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.tuning.programs import candidates
 from forestcoll.tuning.programs.candidates import Objective
-from forestcoll.tuning.programs.export import why_slow
-from forestcoll.tuning.programs.other_schedules import (
+from forestcoll.tuning.programs.export import export, why_slow
+from forestcoll.tuning.programs.for_runtime import (
+    best_for_runtime,
+    schedule_for_runtime,
     shortened,
     with_few_peers,
     with_less_scratch,
@@ -100,7 +103,7 @@ def test_one_box_reaches_the_speed_of_its_schedule_with_powers_of_two(
 def test_programs_are_nearly_as_fast_as_their_schedules(
     spec: str, collective: str, target: RuntimeTarget, share: float
 ) -> None:
-    chosen = best_program(scheduled(spec, collective), target)
+    chosen = best_for_runtime(scheduled(spec, collective), target)
     assert chosen.points[-1].algbw >= share * chosen.lowering.schedule_algbw
     assert check(chosen.lowering.program).ok
 
@@ -213,7 +216,7 @@ def test_a_slow_program_has_another_schedule_if_that_is_faster(
     spec: str, collective: str, target: RuntimeTarget, size: int, share: float
 ) -> None:
     schedule, stages = scheduled(spec, collective), Stages()
-    chosen = best_program(schedule, target, objective=Objective(sizes=(size,)), progress=stages)
+    chosen = best_for_runtime(schedule, target, objective=Objective(sizes=(size,)), progress=stages)
     assert chosen.schedule != schedule
     assert chosen.lowering.schedule_algbw == schedule.algbw
     assert chosen.points[-1].algbw >= share * float(schedule.algbw)
@@ -224,9 +227,8 @@ def test_a_slow_program_has_another_schedule_if_that_is_faster(
     else:
         assert chosen.lowering.other_flows
     assert stages.done[0][0] == "choosing the program"
-    assert stages.done[1][0] == "choosing the program of another schedule"
-    assert all(percents and set(percents) <= set(range(101)) for _, percents in stages.done)
-    assert sum(len(percents) for _, percents in stages.done) <= chosen.tried
+    assert stages.done[1][0] == "choosing the program of a schedule for the runtime"
+    assert all(set(percents) <= set(range(101)) for _, percents in stages.done)
 
 
 @pytest.mark.parametrize(
@@ -277,16 +279,16 @@ def test_with_two_peers_a_rank_exchanges_data_with_two_ranks_of_other_boxes(coll
 def test_a_program_of_many_ranks_has_two_peers_in_other_boxes() -> None:
     """On 34 boxes, a rank has 34 peers along the trees of the optimum; RCCL has 32 blocks on a channel number."""
     schedule = generate("dgx-a100:boxes=34,gpus=2", "reduce-scatter")
-    chosen = best_program(schedule, replace(RCCL, instances=1, pieces=1, step_chunks=1))
+    chosen = best_for_runtime(schedule, replace(RCCL, instances=1, pieces=1, step_chunks=1))
     assert chosen.schedule == with_two_peers(schedule)
-    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
+    assert chosen.points[-1].algbw >= 0.9 * float(schedule.algbw)
     assert (chosen.lowering.schedule_algbw, chosen.lowering.other_trees) == (schedule.algbw, 1)
     assert check(chosen.lowering.program).ok
 
 
 def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
     schedule = generate("dgx-a100:boxes=4,gpus=2", "all-to-all")
-    chosen = best_program(schedule, replace(RCCL, blocks=10))  # 14 are needed for 7 peers
+    chosen = best_for_runtime(schedule, replace(RCCL, blocks=10))  # 14 are needed for 7 peers
     other = with_few_peers(schedule)
     assert other is not None
     assert chosen.schedule == other
@@ -295,8 +297,19 @@ def test_a_slow_all_to_all_has_few_peers_if_they_are_faster() -> None:
     assert (other.bound, other.algbw, verify(other).optimal) == (schedule.bound, schedule.algbw, True)
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
     assert check(chosen.lowering.program).ok
-    enough = best_program(schedule, RCCL)
+    enough = best_for_runtime(schedule, RCCL)
     assert (enough.schedule, enough.lowering.other_flows) == (schedule, False)
+
+
+def test_a_schedule_that_is_given_is_exported_as_it_is_and_one_for_a_network_is_made_for_the_runtime() -> None:
+    schedule = generate("dgx-a100:boxes=4,gpus=2", "all-to-all")
+    narrow = replace(RCCL, blocks=10)  # 14 are needed for 7 peers
+    assert best_program(schedule, narrow).schedule == schedule
+    made = schedule_for_runtime(schedule, narrow)
+    assert made == with_few_peers(schedule) != schedule
+    assert (export(schedule, narrow).lowering.other_flows, export(made, narrow).lowering.other_flows) == (False, False)
+    assert export(schedule, narrow, is_generated=True).lowering.other_flows
+    assert schedule_for_runtime(schedule, Goal()) == schedule
 
 
 def test_few_peers_are_for_whole_all_to_alls_that_reach_the_optimum() -> None:
@@ -333,10 +346,10 @@ def test_a_slow_program_with_one_root_has_shorter_trees(collective: str) -> None
     assert (tree_shape(schedule).greatest_height, tree_shape(other).greatest_height) == (6, 5)
     assert (other.demand, other.algbw, other.trees_per_root) == (schedule.demand, schedule.algbw, 2)
     simple = MscclXml(dialect="rccl", protocol="Simple")
-    chosen = best_program(schedule, simple, objective=Objective(sizes=(10**7,)))
+    chosen = best_for_runtime(schedule, simple, objective=Objective(sizes=(10**7,)))
     assert (chosen.schedule, chosen.lowering.other_trees) == (other, 2)
     assert check(chosen.lowering.program).ok
-    fast = best_program(schedule, RCCL, objective=Objective(sizes=(10**9,)))
+    fast = best_for_runtime(schedule, RCCL, objective=Objective(sizes=(10**9,)))
     assert (fast.schedule, fast.lowering.other_trees) == (schedule, None)
 
 
@@ -417,7 +430,7 @@ def test_only_reduces_of_forestcoll_have_schedules_with_less_scratch() -> None:
 @pytest.mark.parametrize("spec", ["mesh:dims=3x3", pytest.param("mi250:boxes=1", marks=pytest.mark.slow)])
 def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) -> None:
     schedule = generate(spec, "reduce:root=0")
-    chosen = best_program(schedule, PLANS)
+    chosen = best_for_runtime(schedule, PLANS)
     assert isinstance(chosen.schedule, TreeSchedule)
     program = chosen.lowering.program
     assert mscclpp.most_bytes(program) >= 2**32
@@ -430,7 +443,7 @@ def test_a_reduce_has_less_scratch_if_it_would_not_match_large_sizes(spec: str) 
 @pytest.mark.slow
 def test_a_reduce_keeps_its_trees_if_it_matches_the_sizes_asked_for() -> None:
     schedule = generate("mi250:boxes=1", "reduce:root=0")
-    small = best_program(schedule, PLANS, objective=Objective(most_bytes=2**30))
+    small = best_for_runtime(schedule, PLANS, objective=Objective(most_bytes=2**30))
     assert small.schedule == schedule
     assert mscclpp.most_bytes(small.lowering.program) < 2**32
 

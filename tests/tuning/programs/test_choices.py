@@ -1,10 +1,11 @@
-"""The choices for programs: what is varied, what changes with it, and that options stay within their limits."""
+"""The moves of the search for programs: what changes together, and that options stay within their limits."""
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from forestcoll import generate
 from forestcoll.demand.demand import Demand
@@ -13,47 +14,93 @@ from forestcoll.programs.lowering.options import MOST
 from forestcoll.programs.targets.msccl_xml import MscclXml
 from forestcoll.programs.targets.mscclpp_json import MscclppJson
 from forestcoll.programs.targets.target import RuntimeTarget, targets
-from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs
-from forestcoll.tuning.programs.candidates import Objective
-from forestcoll.tuning.programs.divisible import counts_for
-from forestcoll.tuning.programs.message_choices import MessageChoices
-from forestcoll.tuning.programs.plan_choices import FINE, OTHER_ORDERS, OtherPlanChoices, PlanChoices
+from forestcoll.tuning.programs.candidates import Candidates, Objective
+from forestcoll.tuning.programs.first import first_candidate, first_options
+from forestcoll.tuning.programs.moves import Chunks, Lanes, Longer, Move, Parts, Strands, moves_for
+from forestcoll.tuning.programs.parts import in_messages, in_parts, message_of, parts_of
 from forestcoll.tuning.programs.search import best_program
 
-START = Options(chunks=16, step_chunks=1)
-PLAN = Options(style=Style.ONE_SIDED, chunks=8, round_bytes=2**19)
+SHARE = Fraction(1, 8)
 
 
-def plans(most_chunks: int = 4096, *given: str) -> PlanChoices:
-    schedule = generate("dgx-h100:boxes=1")
-    assert isinstance(schedule, TreeSchedule)
-    return PlanChoices.of(schedule, counts_for(schedule, most_chunks), most_chunks, given)
+def space(spec: str, target: RuntimeTarget, collective: str = "allgather") -> Candidates:
+    schedule = generate(spec, Demand(collective, root=0 if collective in {"broadcast", "reduce"} else None))
+    return Candidates(schedule, target, Objective())
 
 
-def test_finer_parts_are_also_tried_with_much_smaller_messages() -> None:
-    start = plans().with_parts(PLAN, 5, 2**19)
-    assert (plans().parts(start), start.instances >= FINE[1] * 5) == (5, True)
-    listed = list(plans().changed(start, "fine", FINE[2]))
-    parts, sizes = zip(*((plans().parts(each), plans().message(each)) for each in listed), strict=True)
-    assert parts == (5, 10, 20, 20)
-    assert [round(2**19 / size) for size in sizes] == [1, 2, 4, 16]
-    assert len(dict(plans().values(listed[0], 1))["message"]) == 5
+def moved(found: Candidates, move: Move) -> Options | None:
+    return move.of(first_candidate(found), found)
 
 
-def test_options_stay_within_their_limits() -> None:
-    options = plans(64).with_parts(PLAN, 12, 2**19)
-    assert (options.chunks or 1) * options.instances <= 64
-    for message in (2**30, 2**31, 2**40, 2**62):
-        (options,) = plans().changed(PLAN, "message", message)
-        assert options.round_bytes % 16 == 0
-        assert options.round_bytes <= min(message, MOST)
-    others = OtherPlanChoices((), in_rounds=True, blocks=8, given=frozenset({"chunks", "blocks", "instances"}))
-    for exponent in range(4, 31):
-        options = replace(PLAN, round_bytes=2**exponent)
-        for name, values in others.values(options, 1):
-            found = [each for value in values for each in others.changed(options, name, value)]
-            assert all(16 <= each.round_bytes <= MOST for each in found), (exponent, name)
+@given(
+    chunks=st.sampled_from([8, 64, 512]), parts=st.integers(1, 40), message=st.integers(16, 2**40), most=st.just(4096)
+)
+def test_a_tree_has_about_the_parts_and_messages_that_are_asked_for(
+    chunks: int, parts: int, message: int, most: int
+) -> None:
+    plan = in_messages(in_parts(Options(style=Style.ONE_SIDED, chunks=chunks), SHARE, parts, most), SHARE, message)
+    assert (plan.chunks or 1) * plan.instances <= most
+    assert parts_of(plan, SHARE) <= parts
+    assert parts_of(plan, SHARE) >= parts * 3 // 4 or plan.step_chunks in {1, 2}
+    assert (plan.round_bytes % 16, plan.round_bytes <= MOST) == (0, True)
+    assert message_of(plan, SHARE) <= max(message, 16 * (plan.step_chunks or chunks))
+
+
+def test_the_first_plan_has_as_many_blocks_as_move_the_data_of_an_edge() -> None:
+    """A block of an A100 moves 24 GB/s, and the only tree of a broadcast in a box 300 GB/s."""
+    found = space("dgx-a100:boxes=1", MscclppJson(), "broadcast")
+    assert parts_of(first_options(found), Fraction(1)) == 13
+    copied = space("dgx-h100:boxes=2,nvls=true", MscclppJson(), "allreduce")
+    assert parts_of(first_options(copied), Fraction(1, 16)) == 5  # 25 GB/s to each of seven ranks, 38.7 of a block
+
+
+def test_more_parts_move_in_smaller_messages_until_the_blocks_are_used() -> None:
+    found = space("dgx-a100:boxes=1", MscclppJson(), "broadcast")
+    first, more = first_options(found), moved(found, Parts())
+    assert more is not None
+    assert (parts_of(more, Fraction(1)), message_of(more, Fraction(1)) * 2 // message_of(first, Fraction(1))) == (26, 1)
+    full = replace(first_candidate(found), options=more)
+    assert Parts().of(full, replace(found, target=MscclppJson(blocks=104))) is not None
+    crowded = space("dgx-h100:boxes=2,nvls=true", MscclppJson(), "allreduce")
+    many = crowded.evaluate(in_parts(first_options(crowded), Fraction(1, 16), 10, crowded.finest))
+    assert many is not None
+    assert Parts().of(many, crowded) is None
+
+
+def test_lanes_are_for_high_trees_of_many_roots_and_are_parallel_blocks_already() -> None:
+    found = space("mi250:boxes=1", MscclXml())
+    options = moved(found, Lanes())
+    assert options is not None
+    assert (options.lanes, options.instances, options.pieces, options.chunks) == (2, 1, 1, 4096)
+    best = replace(first_candidate(found), options=options)
+    assert [type(move) for move in moves_for(found) if move.of(best, found)] == [Chunks, Longer]
+    assert moved(space("mi250:boxes=1", MscclXml(), "broadcast"), Lanes()) is None
+    assert moved(space("dgx-a100:boxes=1", MscclXml()), Lanes()) is None
+
+
+def test_strands_are_for_one_root_and_use_all_chunks() -> None:
+    found = space("dgx-a100:boxes=1,gpus=4", MscclXml(), "broadcast")
+    options = moved(found, Strands())
+    assert options is not None
+    assert (options.strands, options.instances, options.pieces, options.step_chunks) == (2, 1, 4096, 3)
+    best = replace(first_candidate(found), options=options)
+    shorter = Longer(Fraction(5, 6)).of(best, found)
+    assert shorter is not None
+    assert shorter.step_chunks == Fraction(5, 2)
+    assert moved(space("dgx-a100:boxes=1", MscclXml()), Strands()) is None
+    assert not any(isinstance(move, Strands) for move in moves_for(replace(found, target=MscclXml(instances=2))))
+
+
+@pytest.mark.parametrize("target", [MscclXml(), MscclppJson(), MscclppJson(protocol="LL")], ids=str)
+def test_moves_keep_options_within_their_limits(target: RuntimeTarget) -> None:
+    found = space("dgx-a100:boxes=2,gpus=4", target)
+    best = first_candidate(found)
+    for _ in range(4):
+        for move in moves_for(found):
+            options = move.of(best, found)
+            best = best if options is None else replace(best, options=options)
+    assert best.options.pieces * best.options.instances <= MOST
 
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
@@ -61,13 +108,6 @@ def test_given_options_are_used(target: str) -> None:
     chosen = targets.read(f"{target}:instances=2,pieces=1,blocks=8")
     options = best_program(generate("dgx-a100:boxes=1,gpus=3"), chosen).options
     assert (options.instances, options.pieces, options.blocks) == (2, 1, 8)
-
-
-def test_given_options_are_not_changed_and_others_are_varied_in_the_given_order() -> None:
-    assert [name for name, _ in plans(4096, "instances", "chunks").values(PLAN, 1)] == ["message"]
-    assert [*plans(4096, "instances", "round_bytes").changed(PLAN, "parts", 4)] == [PLAN] * 2
-    for order in OTHER_ORDERS:
-        assert [name for name, _ in replace(plans(), order=order).values(PLAN, 1)] == list(order)
 
 
 @pytest.mark.parametrize(
@@ -100,38 +140,3 @@ def test_a_search_keeps_its_options_within_their_limits(
     schedule = generate(spec, Demand(collective, root=0 if collective == "broadcast" else None))
     objective = Objective(sizes=(size,), costs=None if gbps is None else Costs(block_gbps=gbps))
     assert best_program(schedule, target, objective=objective).points
-
-
-def messages(spec: str = "dgx-a100:boxes=1", collective: str = "allgather", **given: Any) -> MessageChoices:
-    schedule = generate(spec, Demand(collective, root=0 if collective == "broadcast" else None))
-    assert isinstance(schedule, TreeSchedule)
-    return MessageChoices(schedule, counts_for(schedule, 4096), given, 10**9, 104, 40_000, finest=4096)
-
-
-def names(found: MessageChoices, options: Options = START) -> list[str]:
-    return [name for name, _ in found.values(options, 1)]
-
-
-def test_lanes_are_for_high_trees_of_many_roots_and_are_parallel_blocks_already() -> None:
-    found = messages("mi250:boxes=1")
-    assert "lanes" in names(found)
-    assert "lanes" not in names(messages("mi250:boxes=1", "broadcast"))
-    assert "lanes" not in names(messages("dgx-a100:boxes=1"))
-    (options,) = found.changed(START, "lanes", 2)
-    assert (options.lanes, options.instances, options.pieces, options.chunks) == (2, 1, 1, 4096)
-    assert set(names(found, options)) <= {"chunks", "step_chunks"}
-
-
-def test_strands_are_for_one_root_and_use_all_chunks() -> None:
-    found = messages("dgx-h100:boxes=4", "broadcast")
-    start = Options(chunks=8, instances=2, step_chunks=1)
-    assert "strands" in names(found, start)
-    assert "strands" not in names(messages())
-    assert "strands" not in names(messages("dgx-h100:boxes=4", "broadcast", instances=2), start)
-    (options,) = found.changed(start, "strands", 3)
-    assert (options.strands, options.instances, options.pieces, options.step_chunks) == (3, 1, 512, 3)
-    assert set(names(found, options)) == {"strands", "more_steps"}
-    assert "more_steps" not in names(found, replace(options, step_chunks=1))
-    assert names(found, start)[0] == "strands"
-    (options,) = found.changed(replace(options, step_chunks=3), "more_steps", 20)
-    assert options.step_chunks == Fraction(5, 2)

@@ -34,7 +34,7 @@ def write_order(order: RankOrder, file: PathLike, to: str = FORMATS[0]) -> None:
         to: one of `FORMATS`.
 
     Raises:
-        InputError: there is no such format, the name of a host has a blank, or the file cannot be written.
+        InputError: there is no such format, a name has a blank or a control character, or the file cannot be written.
     """
     write_text(as_path(file), list(order_lines(order, to)))
 
@@ -53,16 +53,22 @@ def order_lines(order: RankOrder, to: str = FORMATS[0]) -> Iterator[str]:
         raise InputError(f"there is no format {shown(to)}; use {', '.join(FORMATS)}")
     rank = 0
     for host, members in order.hosts:
-        if not host or len(host.split()) != 1 or "=" in host:
-            raise InputError(f"host {shown(host)}: a blank or = is not possible in the files; import it with --names")
+        _check(host)
         if to == "hostfile":
             yield f"{host} slots={len(members)}\n"
             continue
         for slot, node in enumerate(members):
+            gpu = str(order.topology.nodes[node].id)
+            _check(gpu)
             lines = {
-                "ranks": f"{host} {order.topology.nodes[node].id}",
+                "ranks": f"{host} {gpu}",
                 "rankfile": f"rank {rank}={host} slot={slot}",
                 "slurm": host,
             }
             yield f"{lines[to]}\n"
             rank += 1
+
+
+def _check(name: str) -> None:
+    if not name.isprintable() or len(name.split()) != 1 or "=" in name:
+        raise InputError(f"{shown(name)}: blanks, = and control characters are no part of names in the file; rename it")

@@ -28,6 +28,9 @@ from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
 
+TREES = "trees"
+"""What the links of trees are called."""
+
 _MOST_RANKS = 4096
 """The most ranks of a network whose rings are made to state their bandwidth."""
 
@@ -77,7 +80,13 @@ class RankOrder(Displayed):
     @property
     def is_given(self) -> bool:
         """Whether it is the order of the network."""
-        return list(self.ranks) == sorted(self.ranks)
+        firsts = [members[0] for _, members in self.hosts]
+        return firsts == sorted(firsts)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether no order has rings that pass fewer links."""
+        return all(each.is_proven for each in self.crossed if each.what != TREES)
 
     @property
     def ranks(self) -> tuple[int, ...]:
@@ -105,9 +114,7 @@ def rank_order(
         InputError: an argument is not valid, or a layout is given and hosts have different numbers of GPUs.
 
     Example:
-        >>> from forestcoll import load_topology
-        >>> shuffled = load_topology("cluster:boxes=4,boxes_per_leaf=2,oversubscription=2")
-        >>> found = rank_order(shuffled)
+        >>> found = rank_order("cluster:boxes=4,boxes_per_leaf=2,oversubscription=2")
         >>> [name for name, _ in found.hosts], found.crossed[0].best, found.crossed[0].is_proven
         (['b0', 'b1', 'b2', 'b3'], 12, True)
     """
@@ -175,7 +182,7 @@ def _traffic(hosts: Hosts, collective: Collective, layout: Layout | None) -> Ite
     if collective is Collective.ALLREDUCE:
         edges = [(parent, host) for tree in box_trees(size) for host, parent in enumerate(tree.parents)]
         sends = Counter((parent, host) for parent, host in edges if parent is not None)
-        yield _Traffic("trees", _pairs(sends), 2 * tree_bound(hosts))
+        yield _Traffic(TREES, _pairs(sends), 2 * tree_bound(hosts))
 
 
 def _by_dimension(hosts: Hosts, layout: Layout) -> Iterator[_Traffic]:

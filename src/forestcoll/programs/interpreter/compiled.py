@@ -31,6 +31,7 @@ from forestcoll.programs.model import (
     Program,
     Rank,
     Span,
+    Task,
 )
 from forestcoll.programs.model.validation import buffer_faults, outline_faults, wrong_loop
 
@@ -52,12 +53,14 @@ class Compiled:
     """A program as the compiled code takes it.
 
     Attributes:
+        whole: the program.
         outline: the program without its blocks.
         program: the instructions.
         instructions: the number of instructions.
         messages: the number of instructions that send a message.
     """
 
+    whole: Program
     outline: Program
     program: "_schedules.Program"
     instructions: int
@@ -87,12 +90,32 @@ class Compiled:
         except (_UnusualError, OverflowError):
             return None
         outline = replace(program, ranks=tuple(outlines))
-        return Compiled(outline, compiled, sum(words.block_lengths), words.messages)
+        return Compiled(program, outline, compiled, sum(words.block_lengths), words.messages)
 
     def is_right(self) -> bool:
         """Return whether the program is proven to be right, in place and out of place as it says."""
         placements = [place for place in (True, False) if self._is_for(in_place=place)]
-        return self.program.is_well_formed() and all(self._is_proven(in_place=place) for place in placements)
+        return self.program.is_well_formed() and all(
+            self._is_proven(in_place=place) or (place and self._is_proven_apart()) for place in placements
+        )
+
+    def _is_proven_apart(self) -> bool:
+        """Return whether an allreduce in place is proven to be right by a run out of place.
+
+        If a rank reads each chunk of its input once and nothing else is written there, the runs differ only where the
+        result of a chunk is written over the input: once, as the run out of place is right. This result has the
+        contribution of the rank, so the only read of the input is before it.
+        """
+        if self.outline.task is not Task.ALLREDUCE or not self._is_proven(in_place=False):
+            return False
+        chunks = self.outline.chunks
+        read, written = (np.zeros((len(self.outline.ranks), chunks), dtype=np.int32) for _ in range(2))
+        for *_, each in self.whole.instructions():
+            for counts, buffer, places in (read, Buffer.INPUT, each.sources), (written, Buffer.OUTPUT, each.targets):
+                for place in places:
+                    if isinstance(place, Span) and place.buffer is buffer:
+                        counts[place.rank, place.offset : place.offset + place.count] += 1
+        return bool(read.max() <= 1 and written.max() <= 1)
 
     def _is_for(self, *, in_place: bool) -> bool:
         return self.outline.in_place if in_place else self.outline.out_of_place

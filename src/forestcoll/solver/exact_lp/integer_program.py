@@ -1,14 +1,13 @@
 """Mixed-integer programs, solved by HiGHS in floating point: for searches whose answers are checked afterwards.
 
 The result is a proposal of integers and a bound that is as reliable as floating point is. HiGHS runs on one thread
-and stops after a number of nodes of its search tree, so that the same program has the same answer on every machine. A
-time limit is possible, too; if it ends the search, the answer depends on the machine.
+and stops after a number of nodes of its search tree, so that the same program has the same answer on every machine.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
-import highspy
 import numpy as np
 import numpy.typing as npt
 
@@ -38,17 +37,17 @@ class IntegerProgram:
         self._highs.setOptionValue("mip_rel_gap", 0.0)
         self._columns = 0
 
-    def add_column(self, *, cost: float = 0.0, upper: float = highspy.kHighsInf, whole: bool = False) -> int:
+    def add_column(self, *, cost: float = 0.0, upper: float = inf, whole: bool = False) -> int:
         """Add a column from 0 to `upper`, and return its number."""
         self._highs.addCol(cost, 0.0, upper, 0, np.array([], dtype=np.int32), np.array([], dtype=np.float64))
         if whole:
+            import highspy  # here, as modules that declare a method that uses this are imported to list it
+
             self._highs.changeColIntegrality(self._columns, highspy.HighsVarType.kInteger)
         self._columns += 1
         return self._columns - 1
 
-    def add_row(
-        self, coefficients: Mapping[int, float], lower: float = -highspy.kHighsInf, upper: float = highspy.kHighsInf
-    ) -> None:
+    def add_row(self, coefficients: Mapping[int, float], lower: float = -inf, upper: float = inf) -> None:
         """Keep the sum of coefficient times column between `lower` and `upper`."""
         columns = sorted(coefficients)
         values = np.array([coefficients[column] for column in columns], dtype=np.float64)
@@ -56,6 +55,8 @@ class IntegerProgram:
 
     def solve(self, most_nodes: int) -> IntegerSolution:
         """Return the best result of `most_nodes` nodes; no solution if the numbers are too far apart for HiGHS."""
+        import highspy
+
         self._highs.setOptionValue("mip_max_nodes", most_nodes)
         self._highs.run()
         info = self._highs.getInfo()

@@ -1,23 +1,29 @@
 """Programs of a schedule for a runtime, made with different options and simulated: the candidates of a search."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
 from typing import Any
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.demand.collective import Collective
+from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.formats.sizes import ALIGNMENT, chunks_of_file
 from forestcoll.programs.lowering import Lowering, Options, Style, lower, lowerer_for
+from forestcoll.programs.lowering.options import MOST
 from forestcoll.programs.model import Program, Protocol
 from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.shape import tree_shape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.topology.gpus import gpu_of
-from forestcoll.tuning.programs.divisible import LEAST_BYTES, ChunkCount, counts_for
-from forestcoll.tuning.programs.message_choices import MessageChoices
-from forestcoll.tuning.programs.plan_choices import OtherPlanChoices, PlanChoices
+from forestcoll.tuning.programs.divisible import LEAST_BYTES, LOSSES, ChunkCount, counts_for, numbers_of_chunks
+from forestcoll.tuning.programs.parts import parts_of
 from forestcoll.tuning.programs.rounds import MANY_RANKS, RoundModel, most_instructions
 
 SIZES = (10**6, 64 * 10**6, 10**9)
@@ -29,16 +35,22 @@ MOST_BYTES = 2**32
 SLOW = 0.95
 """A program that reaches less than this part of the algbw of its schedule is slow."""
 
-MOST_WORK = 2_000_000
-"""The search ends when it has simulated about this many instructions, which takes about ten seconds."""
+WORK_OF_RANK = 150_000
+"""The search ends when it has simulated about this many instructions for each rank, in about a sixth of a second."""
 
-WORK_OF_RANK = 125_000
-"""For programs of messages of more than 16 ranks, the search simulates about this many instructions for each rank."""
+HIGH = 4
+"""Trees are high if they have this height on average: data often waits."""
 
-MOST_WORK_OF_PLANS = 16_000_000
-"""The same as `MOST_WORK` for plans of MSCCL++ made of trees, whose rounds are simulated faster."""
+SLOT = CONNECTIONS[Options().protocol.value].slot_bytes
+"""The bytes of the greatest message of MSCCL."""
 
-MAKING = 8
+WORK_WITH_ROOT = 4
+"""With one root, a search of programs of messages makes so many times as many: they have many steps."""
+
+FEW_RANKS = 16
+"""With fewer ranks, as much is simulated as with so many."""
+
+MAKING = 40
 """Making an instruction takes as long as simulating so many."""
 
 
@@ -78,16 +90,9 @@ class ProgramCandidate:
     algbw: float
 
     @property
-    def is_slow(self) -> bool:
-        """Whether the program is slower than it should be; one that is too long to be simulated is not known to be."""
-        return 0 < self.algbw < SLOW * self.lowering.schedule_algbw
-
-    def instead_of(self, known: "ProgramCandidate", used: TreeSchedule | FlowSchedule) -> "ProgramCandidate":
-        """Return this candidate, a program of `used`, with its loss against the schedule of `known`."""
-        loss = 1 - self.lowering.algbw / known.lowering.schedule_algbw
-        trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
-        changed = replace(self.lowering, loss=loss, trees_left_out=0, other_trees=trees, other_flows=trees is None)
-        return replace(self, lowering=changed)
+    def most_blocks(self) -> int:
+        """The most blocks of a rank."""
+        return max(len(rank.blocks) for rank in self.lowering.program.ranks)
 
 
 @dataclass
@@ -122,30 +127,17 @@ class Candidates:
         self.costs = self.objective.costs or Costs(block_gbps=machine.block_gbps if machine else None)
         self.limits = self.target.limits(len(self.schedule.topology.compute))
         self.counts = self._counts()
-        self.choices = self._choices()
+        self.numbers = () if "chunks" in self.given else tuple(numbers_of_chunks(self.counts, LOSSES))
+        self.in_rounds = lowerer_for(self.schedule).in_pieces
+        self.size = self.objective.sizes[-1]
+        self.share = self._share()
 
-    def of(self, other: TreeSchedule | FlowSchedule) -> "Candidates":
-        """Return the candidates of another schedule of the same demand; none are made yet."""
-        return Candidates(other, self.target, self.objective, self.progress)
-
-    def _choices(self) -> PlanChoices | OtherPlanChoices | MessageChoices:
-        """Return the options to choose from."""
-        blocks = self.most_blocks
-        if not self.in_plans:
-            return MessageChoices(
-                schedule=self.schedule,
-                counts=self.counts,
-                given=self.given,
-                size=self.objective.sizes[-1],
-                blocks=blocks,
-                most_instructions=self.most_instructions,
-                finest=self.finest,
-            )
+    def _share(self) -> Fraction | None:
+        """Return the greatest share of a tree of a plan that has parts of trees; None for other programs."""
         packets = self.given.get("protocol") == Protocol.LL
-        if isinstance(self.schedule, TreeSchedule) and not packets:
-            return PlanChoices.of(self.schedule, self.counts, self.objective.least_bytes // ALIGNMENT, self.given)
-        in_rounds = lowerer_for(self.schedule).in_pieces
-        return OtherPlanChoices(self.counts, in_rounds, blocks, frozenset(self.given))
+        if not self.in_plans or packets or not isinstance(self.schedule, TreeSchedule):
+            return None
+        return max(share for phase in self.schedule.phases for share in phase.shares)
 
     def _counts(self) -> tuple[ChunkCount, ...]:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
@@ -171,10 +163,24 @@ class Candidates:
     @property
     def most_work(self) -> int:
         """How many instructions a search simulates."""
-        if isinstance(self.choices, PlanChoices):
-            return MOST_WORK_OF_PLANS
-        ranks = min(len(self.schedule.members), MANY_RANKS)
-        return MOST_WORK if self.in_plans else max(MOST_WORK, WORK_OF_RANK * ranks)
+        work = WORK_OF_RANK * max(FEW_RANKS, min(len(self.schedule.members), MANY_RANKS))
+        return work if self.in_plans or not self.schedule.collective.has_root else WORK_WITH_ROOT * work
+
+    @cached_property
+    def has_high_trees(self) -> bool:
+        """Whether data often waits on its way along trees."""
+        return isinstance(self.schedule, TreeSchedule) and tree_shape(self.schedule).mean_height >= HIGH
+
+    def chunks_of_message(self, chunks: int) -> int:
+        """Return how many chunks a step moves first: as many as fit in a message with the greatest size.
+
+        With more, the last ones only wait for each other. There are more if the program could not be simulated else:
+        on average, each tree has half a step more, because its chunks are not a multiple of those of a step.
+        """
+        hops = 2 * (len(self.schedule.members) - 1) * (2 if self.schedule.collective is Collective.ALLREDUCE else 1)
+        trees = tree_shape(self.schedule).trees if isinstance(self.schedule, TreeSchedule) else 0
+        least = ceil(hops * chunks / max(1, self.most_instructions - hops * trees // 2))
+        return max(1, min(MOST, SLOT * chunks // self.size), least)
 
     @property
     def most_blocks(self) -> int:
@@ -199,7 +205,7 @@ class Candidates:
         phases = len(self.schedule.phases) if isinstance(self.schedule, TreeSchedule) else 1
         least = phases * (1 if self.schedule.collective.has_root else ranks)
         trees = next((each.trees for each in self.counts if each.chunks == options.chunks), least)
-        parts = self.choices.parts(options) if isinstance(self.choices, PlanChoices) else options.instances
+        parts = options.instances if self.share is None else parts_of(options, self.share)
         copies = parts if self.in_plans else max(options.instances, options.scale // (options.step_chunks or 1))
         return 2 * (ranks - 1) * trees * copies > self.most_instructions
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from forestcoll.algorithms.simulate import ScheduleLike, verified_schedule
+from forestcoll.algorithms.simulate import ScheduleLike, is_schedule, verified_schedule
 from forestcoll.base.errors import InputError, argument
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.programs.model import Protocol
@@ -20,10 +20,13 @@ from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.estimate import announce_export
+from forestcoll.tuning.programs.for_runtime import best_for_runtime
 from forestcoll.tuning.programs.search import Chosen, best_program
 
 
-def export(schedule: ScheduleLike, target: Target | str, *, progress: Progress = SILENT) -> Export:
+def export(
+    schedule: ScheduleLike, target: Target | str, *, progress: Progress = SILENT, is_generated: bool = False
+) -> Export:
     """Convert a schedule into a program in the format of a runtime.
 
     For a runtime, simulation chooses the number of chunks, which calls divide, and blocks, channels,
@@ -33,11 +36,13 @@ def export(schedule: ScheduleLike, target: Target | str, *, progress: Progress =
 
     Args:
         schedule: a schedule of trees, steps or flows, or the file of one, which is verified first; or a network, as
-            for `optimum`, whose allgather is generated. Of flows, only a plain all-to-all has a program.
+            for `optimum`, whose allgather is generated for the format. Of flows, only a plain all-to-all has a program.
         target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`; with its options,
             such as `"msccl-xml:dialect=rccl,blocks=64"` or `"goal:bytes=64MiB"`. Options of the lowering that are
             given are not chosen.
         progress: receives the stages and, for large programs, an estimate of the time, the memory and the files.
+        is_generated: whether the schedule was only generated for this export, so that one that is made for the runtime
+            may take its place, as for a network. A schedule that is given is exported as it is.
 
     Returns:
         The program; `Export.write` writes it to files.
@@ -57,6 +62,7 @@ def export(schedule: ScheduleLike, target: Target | str, *, progress: Progress =
     if not isinstance(target, Target | str):
         raise InputError(f"target is {argument(target)}; expected a text such as msccl-xml, or a target")
     chosen: Target = targets.read(target) if isinstance(target, str) else target
+    is_generated = is_generated or not is_schedule(schedule)
     schedule = verified_schedule(schedule, progress)
     options = replace(chosen.usual_options(schedule), **chosen.given)
     chosen.check(schedule, options)
@@ -64,7 +70,8 @@ def export(schedule: ScheduleLike, target: Target | str, *, progress: Progress =
     if not isinstance(chosen, RuntimeTarget):
         return chosen.export(schedule, options, progress=progress)
     with collector_paused():
-        best = best_program(schedule, chosen, progress=progress)
+        choose = best_for_runtime if is_generated else best_program
+        best = choose(schedule, chosen, progress=progress)
         done = chosen.export(best.schedule, best.options, lowering=best.lowering, progress=progress)
         return replace(done, expected=_expected(schedule, best.points, best.model.costs), slow=why_slow(best))
 

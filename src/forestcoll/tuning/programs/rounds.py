@@ -87,6 +87,7 @@ class RoundModel:
     _points: dict[tuple[int, tuple[int, ...]], Point] = field(
         default_factory=dict, repr=False, compare=False, init=False
     )
+    _busy: dict[int, float] = field(default_factory=dict, repr=False, compare=False, init=False)
 
     @property
     def can_be_simulated(self) -> bool:
@@ -109,6 +110,10 @@ class RoundModel:
     def point(self, size: int) -> Point:
         """Return the time for M of `size` bytes, which is simulated once."""
         return self._point(size, MOST_SIMULATED)
+
+    def busy_at(self, size: int) -> float:
+        """Return the part of the time that was simulated last for `size` bytes in which the busiest link is busy."""
+        return self._busy.get(size, 0.0)
 
     def algbw_at(self, size: int, *, least: float) -> float:
         """Return the algbw for M of `size` bytes, or an estimate of it that is less than `least`."""
@@ -140,8 +145,10 @@ class RoundModel:
     def _simulated(self, size: int, whole: _Run, rounds: tuple[int, ...]) -> Point:
         """Return the time for M of `size` bytes, by a simulation of these numbers of rounds."""
         part = size / whole.rounds
-        times = [self._simulation.run(round(each * part), each, whole.messages).seconds for each in rounds]
+        runs = [self._simulation.run(round(each * part), each, whole.messages) for each in rounds]
+        times = [run.seconds for run in runs]
         seconds = times[0]
+        self._busy[size] = max(runs[0].link_seconds, default=0.0) / seconds if seconds else 0.0
         if len(rounds) > 1:
             seconds += (whole.rounds - rounds[0]) * (times[0] - times[1]) / (rounds[0] - rounds[1])
         unit = float(bytes_per_microsecond(self.schedule.topology.bandwidth_unit) * 10**6)

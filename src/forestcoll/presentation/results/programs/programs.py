@@ -40,12 +40,12 @@ def export_page(done: Export, output: Path | None = None, seconds: Mapping[str, 
 
 
 def _loss_rows(done: Export) -> Iterator[Row]:
-    """Yield the rows about trees or flows that are not those of the file, and about lost bandwidth."""
-    lowering, why = done.lowering, "which would be slower or match fewer sizes"
+    """Yield the rows about trees or flows that are made for the runtime, and about lost bandwidth."""
+    lowering, why = done.lowering, "made for the runtime; those of the optimum would be slower or match fewer sizes"
     if lowering.other_trees is not None:
-        yield row("trees", f"{lowering.other_trees} per root, not those of the file, {why}")
+        yield row("trees", f"{lowering.other_trees} per root, {why}")
     if lowering.other_flows:
-        yield row("flows", f"with one peer in each other box, not those of the file, {why}")
+        yield row("flows", f"with one peer in each other box, {why}")
     if lowering.loss:
         unit = "flows" if lowering.program.task is Task.ALL_TO_ALL else "trees"
         is_other = lowering.other_flows or lowering.other_trees is not None

@@ -192,9 +192,11 @@ def _ports(whole: Topology, place: dict[int, int]) -> list[BoxPort]:
 
 
 def _renamed(node: Node) -> Node:
-    """Return the node with an id that does not name its box, and without the attributes that do."""
+    """Return the node with an id and a name of its NIC that do not name its box, and without the attribute `box`."""
     box = node.attributes.get("box")
-    attributes = {key: value for key, value in node.attributes.items() if key not in ("box", "nic")}
+    attributes = {key: value for key, value in node.attributes.items() if key != "box"}
+    if "nic" in attributes:
+        attributes["nic"] = str(attributes["nic"]).removeprefix(f"b{box}/")
     return replace(node, id=str(node.id).removeprefix(f"b{box}/"), attributes=attributes)
 
 

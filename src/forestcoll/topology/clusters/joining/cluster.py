@@ -112,6 +112,8 @@ class Cluster:
         for box in range(self.boxes):
             for node in nodes:
                 attributes: dict[str, Any] = {**node.attributes, "box": box}
+                if "nic" in attributes:
+                    attributes["nic"] = f"b{box}/{attributes['nic']}"
                 if node.is_compute:
                     network.add_compute(f"b{box}/{node.id}", **attributes)
                 else:

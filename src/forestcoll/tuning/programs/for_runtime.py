@@ -1,4 +1,6 @@
-"""Other schedules of the same demand, for programs that would be slow, or match too few sizes, with a given schedule.
+"""Schedules made for a runtime: of the same demand, where programs of the optimum would be slow or match too few sizes.
+
+`generate --for` writes such a schedule, and `export` of a network uses it. A schedule that is given is never replaced.
 
 *Another number of trees per root*, for plans of MSCCL++. The shares of many trees may be no multiples of a chunk, and a
 rank may have more trees than thread blocks. Two trees per root lose less then: on two MI250 boxes, they reach 96.4 % of
@@ -37,9 +39,12 @@ from fractions import Fraction
 from typing import TypeGuard
 
 from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.base.progress import SILENT
+from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
+from forestcoll.programs.formats import mscclpp
+from forestcoll.programs.lowering import Placement, Style
+from forestcoll.programs.targets.target import RuntimeTarget, Target, collector_paused
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.loads import loads_along_routes
 from forestcoll.schedule.rows import Rows
@@ -55,6 +60,8 @@ from forestcoll.solver.problem import OptimumProblem, on_network
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.topology.graph.logical_network import LogicalNetwork, one_peer_network
 from forestcoll.topology.graph.receive_limits import with_receive_limits, without_ports
+from forestcoll.tuning.programs.candidates import Objective
+from forestcoll.tuning.programs.search import GAIN, Chosen, best_program
 from forestcoll.verification import certified, verify
 
 FEW = 2
@@ -74,6 +81,146 @@ LITTLE = Fraction(1, 200)
 
 MOST_TREES = 1024
 """The most trees with less scratch: with more, their shares are less than a few chunks."""
+
+
+def best_for_runtime(
+    schedule: Schedule,
+    target: RuntimeTarget,
+    *,
+    objective: Objective | None = None,
+    progress: Progress = SILENT,
+) -> Chosen:
+    """Return the best program of a schedule, or of one made for the runtime if that is faster or matches more sizes.
+
+    Args:
+        schedule: a schedule that was generated for its demand.
+        target: the format, with options of the lowering that are not searched.
+        objective: the sizes and the costs; the defaults of `Objective` if None.
+        progress: receives the stages.
+
+    Raises:
+        InputError: as for `best_program`.
+        NoSolutionError: no program fits the runtime.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> from forestcoll.programs.targets.msccl_xml import MscclXml
+        >>> schedule = generate("dgx-a100:boxes=4,gpus=2", "all-to-all")
+        >>> chosen = best_for_runtime(schedule, MscclXml(dialect="rccl", blocks=10))
+        >>> chosen.schedule == schedule, chosen.lowering.other_flows
+        (False, True)
+    """
+    objective = objective or Objective()
+    best: Chosen | None = None
+    refused: NoSolutionError | None = None
+    try:
+        best = best_program(schedule, target, objective=objective, progress=progress)
+    except NoSolutionError as error:
+        refused = error
+    if best is not None and ("chunks" in target.given or not _is_poor(best, objective)):
+        return best
+    for other in _made_for(schedule, target):
+        progress.begin("choosing the program of a schedule for the runtime")
+        try:
+            found = _instead_of(schedule, best_program(other, target, objective=objective, progress=progress))
+        except NoSolutionError as error:
+            refused = refused or error
+            continue
+        if best is None or _is_better(found, best, objective):
+            best = found
+        if not _is_poor(best, objective):
+            break
+    if best is None:
+        raise refused or NoSolutionError(f"{schedule.topology.name}: no program fits {target.name}")
+    return best
+
+
+def schedule_for_runtime(schedule: Schedule, target: Target, progress: Progress = SILENT) -> Schedule:
+    """Return a schedule, or the one of the same demand that is made for a runtime, if its program is better.
+
+    Args:
+        schedule: a schedule that was generated for its demand.
+        target: the format of the runtime. For formats of simulators, the schedule is the given one.
+        progress: receives the stages.
+
+    Raises:
+        InputError: schedules of this kind have no programs for the runtime.
+        NoSolutionError: no program fits the runtime.
+
+    Example:
+        >>> from forestcoll import generate
+        >>> from forestcoll.programs.targets.mscclpp_json import MscclppJson
+        >>> schedule = generate("mesh:dims=3x3", "reduce:root=0")
+        >>> schedule_for_runtime(schedule, MscclppJson()).trees_per_root
+        4
+    """
+    if not isinstance(target, RuntimeTarget):
+        return schedule
+    target.check(schedule, target.usual_options(schedule))
+    with collector_paused():
+        return best_for_runtime(schedule, target, progress=progress).schedule
+
+
+def _made_for(schedule: Schedule, target: RuntimeTarget) -> Iterator[Schedule]:
+    """Yield other schedules for a runtime, in the order to try them."""
+    made: list[Schedule | None] = []
+    if target.style is Style.ONE_SIDED:
+        placement = target.usual_options(schedule).placement if target.placement is None else target.placement
+        yield from with_less_scratch(schedule, in_place=placement != Placement.OUT_OF_PLACE)
+        made = [with_other_number_of_trees(schedule), with_peers_of_block(schedule)]
+    elif isinstance(schedule, FlowSchedule):
+        made = [with_few_peers(schedule)]
+    elif schedule.collective.has_root:
+        made = [shortened(schedule)]
+    else:
+        made = [with_one_peer(schedule) or with_two_peers(schedule)]
+    yield from (each for each in made if each is not None)
+
+
+def _is_poor(found: Chosen, objective: Objective) -> bool:
+    """Return whether a program is slow, or a plan for a reduce has so much scratch that it misses the greatest size."""
+    return found.is_slow or _misses_sizes(found, objective)
+
+
+def _misses_sizes(found: Chosen, objective: Objective) -> bool:
+    if found.options.style is not Style.ONE_SIDED or found.schedule.collective is not Collective.REDUCE:
+        return False
+    return mscclpp.most_bytes(found.lowering.program) < objective.most_bytes
+
+
+def _is_better(found: Chosen, best: Chosen, objective: Objective) -> bool:
+    """Return whether a program matches the greatest size where the best one does not, or is faster than it."""
+    misses, best_misses = _misses_sizes(found, objective), _misses_sizes(best, objective)
+    if misses != best_misses:
+        return best_misses and not found.is_slow
+    return found.algbw > GAIN * best.algbw
+
+
+def _instead_of(known: Schedule, found: Chosen) -> Chosen:
+    """Return a program of another schedule with its loss against a known one."""
+    used, loss = found.schedule, Fraction(0)
+    if known.algbw is not None:
+        loss = 1 - found.lowering.algbw / known.algbw
+    trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
+    changed = replace(found.lowering, loss=loss, trees_left_out=0, other_trees=trees, other_flows=trees is None)
+    return replace(found, lowering=changed)
+
+
+def with_peers_of_block(schedule: Schedule) -> TreeSchedule | None:
+    """Return a schedule in which a rank exchanges data with as many ranks of other boxes as a block has channels.
+
+    It is verified. It is for plans of more ranks than other schedules are tried for, and for the same networks as
+    `with_one_peer`.
+
+    Args:
+        schedule: a schedule that `verify` accepts.
+    """
+    if not isinstance(schedule, TreeSchedule) or schedule.sources is not None or schedule.collective.has_root:
+        return None
+    if len(schedule.members) <= MOST_RANKS:
+        return None
+    most = mscclpp.limits().channels_of_block or 1
+    return _verified(_on_logical(schedule, lambda: with_peers(schedule.topology, schedule.collective, most), None))
 
 
 def with_other_number_of_trees(schedule: Schedule) -> TreeSchedule | None:
