@@ -97,7 +97,7 @@ def test_gpus_that_do_not_sit_at_their_nic_are_named(
     file = tmp_path / "topo.xml"
     file.write_text(dgx(order, without=without))
     found = import_topology(file, hosts=2)
-    assert oddities(found.topology) == [f"topo-0 and 1 more host: {each}" for each in odd]
+    assert oddities(found.topology) == [f"b0 and 1 more host: {each}" for each in odd]
     assert import_page(found).document()["odd_hardware"] == oddities(found.topology)
     said = [f"{each.line}: {each.text}" for each in lint(Source("topo.xml", file.read_text(), "topo"))]
     assert said == findings

@@ -86,7 +86,11 @@ def _of_host(network: Topology, nodes: Sequence[int]) -> Iterator[str]:
         for gpu in nodes
         if network.nodes[gpu].is_compute
     }
-    names = {node: str(network.nodes[node].id).rpartition("/")[2] for node in nodes}
+    # a NIC that several GPUs use is two nodes, NIC/out and NIC/in
+    ids = {node: str(network.nodes[node].id).removesuffix("/out").removesuffix("/in") for node in nodes}
+    names = {
+        node: name.rpartition("/")[2] for node, name in ids.items()
+    }  # a shared NIC is two nodes, NIC/out and NIC/in
     alone = [names[gpu] for gpu, nics in near.items() if not nics]
     if alone and 2 * len(alone) <= len(near):
         verb = "shares" if len(alone) == 1 else "share"
