@@ -71,6 +71,13 @@ def test_programs_are_proven_as_the_interpreter_proves_them(spec: str, collectiv
     assert (compiled.instructions, compiled.messages) == (verdict.instructions, verdict.messages)
 
 
+def test_a_sum_of_many_parts_over_the_input_is_proven_fast() -> None:
+    """The root adds up 11 contributions in two instructions, which both write its output."""
+    program = program_for("complete:nodes=12", "allreduce", OVER_INPUT)
+    assert is_proven(program)
+    assert interpreted(program).ok
+
+
 @pytest.mark.parametrize("mutate", MUTATIONS)
 @pytest.mark.parametrize("options", [MESSAGES, SIGNALS, IN_PLACE, OVER_INPUT, SEMAPHORES])
 def test_no_broken_program_is_proven(options: Options, mutate: Callable[[Program], Iterator[Program]]) -> None:

@@ -102,19 +102,26 @@ class Compiled:
     def _is_proven_apart(self) -> bool:
         """Return whether an allreduce in place is proven to be right by a run out of place.
 
-        If a rank reads each chunk of its input once and nothing else is written there, the runs differ only where the
-        result of a chunk is written over the input: once, as the run out of place is right. This result has the
-        contribution of the rank, so the only read of the input is before it.
+        The runs differ only where the result of a chunk is written over the input. So each chunk of an input must be
+        read once, and an output written once: this result has the contribution of its rank, so the read is before it.
+        The instruction that reads the input may also write the output, and later ones of its block may write it again.
         """
         if self.outline.task is not Task.ALLREDUCE or not self._is_proven(in_place=False):
             return False
-        chunks = self.outline.chunks
-        read, written = (np.zeros((len(self.outline.ranks), chunks), dtype=np.int32) for _ in range(2))
-        for *_, each in self.whole.instructions():
-            for counts, buffer, places in (read, Buffer.INPUT, each.sources), (written, Buffer.OUTPUT, each.targets):
-                for place in places:
-                    if isinstance(place, Span) and place.buffer is buffer:
-                        counts[place.rank, place.offset : place.offset + place.count] += 1
+        shape = len(self.outline.ranks), self.outline.chunks
+        read, written, summed = (np.zeros(shape, dtype=np.int32) for _ in range(3))
+        blocks: dict[tuple[int, int], int] = {}
+        for rank, block, _, each in self.whole.instructions():
+            number = blocks.setdefault((rank, block), len(blocks) + 1)
+            own = [_cells(place) for place in each.sources if isinstance(place, Span) and place.buffer is Buffer.INPUT]
+            for cells in own:
+                read[cells] += 1
+            for place in each.targets:
+                if isinstance(place, Span) and place.buffer is Buffer.OUTPUT:
+                    cells = _cells(place)
+                    written[cells] += summed[cells] != number
+                    if cells in own:
+                        summed[cells] = number
         return bool(read.max() <= 1 and written.max() <= 1)
 
     def _is_for(self, *, in_place: bool) -> bool:
@@ -144,6 +151,11 @@ class Compiled:
             np.concatenate([patterns for patterns, _ in last]),
             np.concatenate([indices for _, indices in last]),
         )
+
+
+def _cells(span: Span) -> tuple[int, slice]:
+    """Return the rank and the chunks of a span."""
+    return span.rank, slice(span.offset, span.offset + span.count)
 
 
 class _Sets:

@@ -25,6 +25,10 @@ from forestcoll.tuning.programs.rounds import RoundModel
 ENOUGH = 0.97
 """The search ends when a program reaches this part of the algbw of the schedule."""
 
+BUSY = 0.9
+"""The search also ends when a link is busy for this part of the time, if it carries so much more than in the schedule
+that the program would be slow without any waiting."""
+
 GAIN = 1.005
 """A move is kept if the program becomes faster by this factor."""
 
@@ -144,8 +148,10 @@ class _Descent:
 
     def _is_enough(self, best: ProgramCandidate) -> bool:
         """Return whether a program is near its schedule, keeps a link busy all the time, or is too long to simulate."""
-        enough = best.algbw >= ENOUGH * best.lowering.schedule_algbw
-        return not best.algbw or enough or best.model.busy_at(self.candidates.size) >= ENOUGH
+        bound, busy = float(best.lowering.schedule_algbw), best.model.busy_at(self.candidates.size)
+        if not best.algbw or best.algbw >= ENOUGH * bound or busy >= ENOUGH:
+            return True
+        return busy >= BUSY and best.algbw < SLOW * bound * busy
 
     def _is_too_long(self, best: ProgramCandidate, changed: Options) -> bool:
         """Return whether a program with more parts or pieces would take too long to make or to simulate.
