@@ -18,6 +18,7 @@ from forestcoll.what_if import failover
 SCHEDULE = "use it as in 'forestcoll verify FILE' or 'forestcoll export FILE'"
 NETWORK = "give it as TOPOLOGY, as in 'forestcoll optimum FILE'"
 PROGRAM = "use it as in 'forestcoll verify FILE'"
+LOG = "use it as in 'forestcoll explain TOPOLOGY --measured FILE'"
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run_command("generate", "ring:nodes=3", "-o", folder / "schedule.json").status == 0
     for name, target in (("plan.json", "mscclpp-json"), ("p.xml", "msccl-xml"), ("p.goal", "goal")):
         assert run_command("export", folder / "schedule.json", "--to", target, "-o", folder / name).status == 0
+    (folder / "tests.log").write_text("# nThread 1 nGpus 8 minBytes 8 maxBytes 64\n#\n# Using devices\n")
+    (folder / "nccl.log").write_text("node-00:4001:4001 [0] NCCL INFO Bootstrap: Using eth0\n")
+    (folder / "tests.json").write_text('{"version": 2, "results": [], "average_bus_bandwidth": {}}')
+    (folder / "rccl.jsonl").write_text('{"algBw": 1, "busBw": 2}\n{"algBw": 1, "busBw": 2}\n')
     (folder / "empty").write_text("")
     (folder / "text").write_text("once upon a time there was\n")
     return folder
@@ -60,6 +65,13 @@ def test_every_format_of_a_file_has_a_kind() -> None:
         (["simulate", "plan.json"], f"is a program for a runtime, not a network; {PROGRAM}"),
         (["export", "plan.json", "--to", "goal"], f"is a program for a runtime, not a network; {PROGRAM}"),
         (["train-time", "network.json", "ring:nodes=3"], f"is a network, not a profile of a model; {NETWORK}"),
+        (["import", "tests.log"], f"is a log of NCCL or nccl-tests, not a network; {LOG}"),
+        (["optimum", "nccl.log"], f"is a log of NCCL or nccl-tests, not a network; {LOG}"),
+        (["import", "tests.json"], f"is a log of NCCL or nccl-tests, not a network; {LOG}"),
+        (["optimum", "tests.json"], f"is a log of NCCL or nccl-tests, not a network; {LOG}"),
+        (["import", "rccl.jsonl"], f"is a log of NCCL or nccl-tests, not a network; {LOG}"),
+        (["verify", "nccl.log"], f"is a log of NCCL or nccl-tests, not JSON; {LOG}"),
+        (["verify", "tests.json"], f"is a log of NCCL or nccl-tests, not a schedule; {LOG}"),
         (["optimum", "empty"], "the file is empty; expected a network"),
         (["import", "empty"], "the file is empty; expected a network"),
         (["verify", "empty"], "the file is empty; expected a JSON object, {...}"),

@@ -145,5 +145,7 @@ def test_what_the_library_could_reach_is_null_if_not_known() -> None:
 
 def test_a_wrong_figure_is_refused() -> None:
     for busbw in ("fast", 0, -3, "1e999999"):
-        assert "expected GB/s, a number greater than 0" in refusal(judge_busbw, "ring:nodes=4", busbw, "allreduce")
+        assert "expected GB/s, a number greater than 0 of at most 60 digits" in refusal(
+            judge_busbw, "ring:nodes=4", busbw, "allreduce"
+        )
     assert "a gather has no busbw" in refusal(judge_busbw, "ring:nodes=4", 3, "gather")

@@ -192,3 +192,12 @@ def test_the_repr_of_a_topology_is_one_line() -> None:
     builder.add_link(builder.add_compute(0), builder.add_compute(1), 1)
     name = f"'{'n' * 57}...'"
     assert repr(builder.build()) == f"Topology({name}, 2 compute nodes, 0 switches, 1 link, Gb/s, one-port)"
+
+
+def test_a_name_or_a_unit_that_is_no_text_is_refused() -> None:
+    assert refusal(lambda: TopologyBuilder(cast("str", 3))) == "name is 3; expected a text"
+    wrong = cast("str", 4)
+    assert (
+        refusal(lambda: TopologyBuilder("x", bandwidth_unit=wrong))
+        == "bandwidth_unit is 4; expected a text, such as 'GB/s'"
+    )

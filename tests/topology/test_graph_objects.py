@@ -79,6 +79,30 @@ def test_capacity_is_read_and_weight_only_when_asked_for() -> None:
     assert "their weight is one only with load_topology(…, bandwidth='weight')" in assumed(network)[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("bandwith", "bandwidth"), ("Bandwidth", "bandwidth"), ("link_bandwidth", "bandwidth"), ("Capacity", "capacity")],
+)
+@pytest.mark.parametrize("value", [8, "400Gb/s"])
+def test_a_bandwidth_whose_name_is_misspelt_is_not_taken_for_none(name: str, near: str, value: object) -> None:
+    graph = nx.Graph([(0, 1, {name: value})])
+    assert refusal(load_topology, graph) == (
+        f"graph: edges have '{name}', and no bandwidth; rename it to {near}, or give load_topology "
+        f"bandwidth='{name}', or a number for all edges"
+    )
+    assert {each.bandwidth for each in load_topology(graph, bandwidth=3).links} == {3}
+    assert {each.bandwidth for each in load_topology(graph, bandwidth=name).links} == {8 if value == 8 else 50}
+
+
+def test_a_number_of_edges_that_may_be_their_bandwidth_is_named() -> None:
+    assert (
+        "their speed is one only with load_topology(…, bandwidth='speed')"
+        in assumed(load_topology(nx.Graph([(0, 1, {"speed": 8})])))[0]
+    )
+    latencies = load_topology(nx.Graph([(0, 1, {"latency_us": 8})]))
+    assert assumed(latencies) == ["no edge has a bandwidth, so each link has 1 GB/s each way"]
+
+
 @pytest.mark.parametrize("make", [lambda matrix: matrix, lambda matrix: matrix.astype(np.float32)])
 def test_a_matrix_of_numpy(make: Callable[[Any], Any]) -> None:
     network = load_topology(make(np.array([[9, 25, 0], [25, 0, 50], [12.5, np.nan, 9]])))

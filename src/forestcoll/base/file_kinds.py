@@ -29,6 +29,7 @@ PROFILE = FileKind("a profile of a model", "use it as in 'forestcoll train-time 
 COSTS = FileKind("a file of costs", "use it as in 'forestcoll simulate SCHEDULE --costs FILE'")
 MEASUREMENTS = FileKind("a file of measurements", "use it as in 'forestcoll import FILE -o NETWORK'")
 CUDA_TABLE = FileKind("a table for CUDA tensors", "use it as in 'FORESTCOLL_CUDA=auto FORESTCOLL_CUDA_TABLE=FILE'")
+LOG = FileKind("a log of NCCL or nccl-tests", "use it as in 'forestcoll explain TOPOLOGY --measured FILE'")
 PIECES = FileKind("a file of pieces", "use it as in 'forestcoll generate TOPOLOGY --demand FILE'")
 
 TE_CCL = FileKind("a schedule of TE-CCL", "use it as in 'forestcoll compare TOPOLOGY --against FILE'")
@@ -55,8 +56,9 @@ _TEXTS = (
     (re.compile(r"^num_ranks [0-9]", re.MULTILINE), PROGRAM),
     (re.compile(r'"gpus"\s*:\s*\['), PROGRAM),
     (re.compile(r"<(?:system|topology|graphml)\b"), NETWORK),
+    (re.compile(r'^[\s#]*nThread \d+ nGpus \d| NCCL INFO |"busBw"\s*:', re.MULTILINE), LOG),
 )
-"""What the beginnings of texts hold: MSCCL XML, GOAL, plans of MSCCL++, and networks in XML."""
+"""What the beginnings of texts hold: MSCCL XML, GOAL, plans of MSCCL++, networks in XML, and logs."""
 
 _LOOKED_AT = 4096
 """The characters at the beginning of a text that tell its kind."""
@@ -74,11 +76,13 @@ def kind_of(document: Mapping[str, object]) -> FileKind | None:
     known = next((_BY_FORMAT[mark] for mark in marks if isinstance(mark, str) and mark in _BY_FORMAT), None)
     if known is None and "7-Flows" in document:
         return TE_CCL
+    if known is None and "average_bus_bandwidth" in document:
+        return LOG
     return PROGRAM if known is None and "gpus" in document else known
 
 
 def kind_of_text(text: str) -> FileKind | None:
-    """Return the kind of a text that is not JSON; None if it is not known.
+    """Return the kind of a text that is not one JSON object; None if it is not known.
 
     Example:
         >>> kind_of_text('<algo name="ring">').name

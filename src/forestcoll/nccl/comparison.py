@@ -253,7 +253,7 @@ def judge_busbw(
     except ValueError:
         value = Fraction(0)
     if value <= 0:
-        raise InputError(f"busbw is {shown(busbw)}; expected GB/s, a number greater than 0")
+        raise InputError(f"busbw is {shown(busbw)}; expected GB/s, a number greater than 0 of at most 60 digits")
     network, members = _network_and_ranks(topology, ranks)
     log = Log(f"busbw {float(value):g} GB/s", (LogTest(0, None, None, 0, 0, repeated=False, rows=()),), ())
     return LogComparison(network, log, (_Comparer(network, members, log, None, progress).judged(kind, value),))

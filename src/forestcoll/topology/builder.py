@@ -10,7 +10,7 @@ from fractions import Fraction
 from numbers import Integral
 from types import MappingProxyType
 
-from forestcoll.base.errors import InputError, shown
+from forestcoll.base.errors import InputError, require_kind, shown
 from forestcoll.base.exact import WrittenFloat, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 from forestcoll.topology.graph.walks import unreachable_pair
@@ -39,7 +39,7 @@ class TopologyBuilder:
         where: the text that begins error messages, such as the name of a file; `name` if None.
 
     Raises:
-        InputError: the port model or an attribute is not valid.
+        InputError: the name, the unit, the port model or an attribute is not valid.
 
     Example:
         >>> builder = TopologyBuilder("pair")
@@ -57,6 +57,8 @@ class TopologyBuilder:
         attributes: Mapping[str, object] | None = None,
         where: str | None = None,
     ) -> None:
+        require_kind(name, str, "name", "a text")
+        require_kind(bandwidth_unit, str, "bandwidth_unit", "a text, such as 'GB/s'")
         self._where = name if where is None else where
         if port_model is not None and port_model not in PORT_MODELS:
             raise self._error(f"port_model is {shown(port_model)}; leave it out or use {KNOWN_MODELS}")

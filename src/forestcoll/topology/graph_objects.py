@@ -14,9 +14,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from numbers import Real
 from typing import Any, TypeAlias
 
-from forestcoll.base.errors import InputError, plural, shown
+from forestcoll.base.errors import InputError, nearest, plural, shown
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 from forestcoll.topology.files import FORMAT, topology_from_document
 from forestcoll.topology.importers.imported import Imported
@@ -40,6 +41,9 @@ LIBRARIES = tuple(_CLASSES)
 _BANDWIDTHS = ("bandwidth", "capacity")
 _NAMES = ("id", "name", "label")
 _ENDS = (("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("node1", "node2"))
+
+_NO_BANDWIDTHS = frozenset({"latency_us"}.union(*_ENDS))
+"""What no edge has as its bandwidth."""
 
 _Attributes: TypeAlias = dict[str, Any]
 
@@ -118,8 +122,7 @@ def _set_bandwidths(graph: _Graph, asked: BandwidthLike, notes: Notes) -> None:
             fix = "give it one, or give load_topology bandwidth=NUMBER for such edges"
             raise InputError(f"{graph.where}: edge {one} has no {shown(key)}; {fix}")
         default = Fraction(1)
-        weights = "; their weight is one only with load_topology(…, bandwidth='weight')" * _has(graph, "weight")
-        notes.assume(f"no edge has a bandwidth, so each link has 1 {unit} each way{weights}")
+        notes.assume(f"no edge has a bandwidth, so each link has 1 {unit} each way{_other_name(graph)}")
     elif missing:
         notes.assume(f"{plural(len(missing), 'edge')} without a bandwidth: {default} {unit}, as given")
     if key and key != "bandwidth":
@@ -138,6 +141,25 @@ def _given(asked: object, unit: str, where: str) -> Fraction:
 
 def _has(graph: _Graph, key: str) -> bool:
     return any(edge.get(key) is not None for edge in graph.edges)
+
+
+def _other_name(graph: _Graph) -> str:
+    """Return what to do if a number of the edges is their bandwidth, or "" if they have none.
+
+    Raises:
+        InputError: the name of an attribute is almost one that is read.
+    """
+    names = dict.fromkeys(name for edge in graph.edges for name in edge if name not in _NO_BANDWIDTHS)
+    for name in names:
+        if (near := nearest(name, _BANDWIDTHS)) is not None:
+            fix = f"rename it to {near}, or give load_topology bandwidth={shown(name)}, or a number for all edges"
+            raise InputError(f"{graph.where}: edges have {shown(name)}, and no bandwidth; {fix}")
+    number = next((name for name in names if _is_number(graph.edges[0].get(name))), None)
+    return f"; their {number} is one only with load_topology(…, bandwidth={shown(number)})" if number else ""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _they_have(known: list[str]) -> str:

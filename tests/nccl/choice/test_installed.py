@@ -101,7 +101,18 @@ def test_a_library_that_takes_too_long_is_ended(tmp_path: Path, monkeypatch: pyt
 
 def test_what_is_no_library_is_refused(tmp_path: Path) -> None:
     missing = tmp_path / "libnccl.so.2"
-    assert "cannot open shared object file" in refusal(lambda: ask(missing, HOST, HOSTS))
+    fix = "; give the path of a libnccl.so.2, or a version such as 2.30"
+    assert refusal(lambda: ask(missing, HOST, HOSTS)).endswith(
+        f"cannot open shared object file: No such file or directory{fix}"
+    )
+
+
+def test_a_file_in_the_folder_itself_needs_no_folder_before_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.txt").write_text("no library\n")
+    monkeypatch.chdir(tmp_path)
+    assert refusal(lambda: ask(Path("notes.txt"), HOST, HOSTS)).startswith("notes.txt: file too short; give the path")
 
 
 def test_the_library_that_torch_brings_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -484,7 +484,10 @@ def test_what_is_broken_is_said_with_its_line() -> None:
         (mi300x('sm="1"'), "what one xGMI link of a GPU with gcn=? carries; give --xgmi GBPS"),
         (dgx_a100().replace("0000:00:00.0", "", 1), "<pci> has no busid; give it one"),
         (system(cpu('<gpu dev="0"/>')), "<gpu> is in no <pci>"),
-        (system(cpu(gpu("01", 0, ""))), "has 1 compute node"),
+        (
+            system(cpu(gpu("01", 0, ""))),
+            "needs at least two; 'forestcoll import' takes a file of each host, or --hosts N for N",
+        ),
         (dgx_a100().replace("</gpu>", "&a;</gpu>", 1), "not well-formed XML: undefined entity"),
         (system(cpu(bridge("a0", DEVICE))), "no <gpu>, <nvlink> or <net>"),
         (system(cpu(bridge("a0", DEVICE))), "NCCL_TOPO_FILE"),

@@ -282,7 +282,9 @@ def main() -> None:
     os.dup2(2, 1)
     try:
         found = answer(json.load(sys.stdin))
-    except (AskingError, AttributeError, OSError) as error:
+    except OSError as error:
+        found = {"error": f"{error}; give the path of a libnccl.so.2, or a version such as 2.30"}
+    except (AskingError, AttributeError) as error:
         found = {"error": str(error)}
     json.dump(found, out)
     out.close()

@@ -36,7 +36,7 @@ def ask(library: Path, host: HostFiles, hosts: int) -> Table:
     """
     ranks = host.gpus * hosts
     request = {
-        "library": str(library),
+        "library": str(library.absolute() if library.exists() else library),  # without a folder, dlopen searches others
         "topologies": host.texts,
         "hosts": hosts,
         "local": host.gpus,
@@ -74,6 +74,6 @@ def _answer(library: Path, request: dict[str, Any]) -> dict[str, Any]:
         raise InputError(f"{library}: ended with status {done.returncode} when it was asked about the machine")
     found: dict[str, Any] = json.loads(done.stdout)
     if "error" in found:
-        text = found["error"].removeprefix(f"{library}: ")
+        text = found["error"].removeprefix(f"{request['library']}: ")
         raise InputError(f"{library}: {text}")
     return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from forestcoll.base.errors import InputError, plural, shown, unknown_name
 from forestcoll.base.exact import MAX_DIGITS, rounded
-from forestcoll.base.file_kinds import NETWORK, kind_of, kind_of_text
+from forestcoll.base.file_kinds import LOG, NETWORK, kind_of, kind_of_text
 from forestcoll.base.files import STANDARD_STREAM, PathLike, as_path, parse_document, read_bytes
 from forestcoll.base.registry import Spec
 from forestcoll.topology.builder import TopologyBuilder
@@ -187,8 +187,10 @@ def _unknown_format(source: Source) -> InputError:
     text = source.text.lstrip()
     if not text:
         return source.error("the file is empty; expected a network")
-    document = source.json() if text.startswith("{") else None
-    kind = kind_of(document) if isinstance(document, dict) else kind_of_text(text)
+    kind = kind_of_text(text)
+    if kind is not LOG and text.startswith("{"):  # old logs of rccl-tests have a JSON object in each line
+        document = source.json()
+        kind = kind_of(document) if isinstance(document, dict) else None
     if kind is not None and kind is not NETWORK:
         return source.error(f"is {kind.name}, not a network; {kind.use}")
     what = "is in none of the formats that are known by their content"

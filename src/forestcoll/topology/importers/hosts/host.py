@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.base.errors import plural, shown
+from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.graph.walks import joined
 from forestcoll.topology.importers.hosts.nics import FABRIC, KEPT_NICS, Nic, changed_by_hand
@@ -79,6 +79,10 @@ def hosts_network(hosts: Sequence[HostFile], notes: Notes) -> TopologyBuilder:
     """
     hosts = _with_own_names(hosts, notes)
     where = ", ".join(dict.fromkeys(host.source.where for host in hosts))
+    if len(hosts) == 1 and len(hosts[0].gpus) == 1:
+        why = "has 1 compute node; a collective needs at least two"
+        fix = "'forestcoll import' takes a file of each host, or --hosts N for N such hosts"
+        raise InputError(f"{where}: {why}; {fix}")
     with_fabric = len(hosts) > 1 or not hosts[0].is_joined
     nics = [nic for host in hosts for nic in host.nics]
     attributes = _kept(hosts)
