@@ -75,6 +75,7 @@ class StarsShape(Shape):
     """The shape of stars: every route has one hop."""
 
     hops: int = 1
+    sends: int = 1
 
 
 def _missing_link(schedule: Stars) -> str | None:

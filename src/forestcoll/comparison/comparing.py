@@ -30,13 +30,10 @@ from forestcoll.nccl.choice.sources import nccl_table
 from forestcoll.nccl.choice.table import Choice, Table
 from forestcoll.nccl.settings import LARGE, Setting, own_schedule, proof_of, settings
 from forestcoll.runtime.cuda_table import CudaTable, read_cuda_table
-from forestcoll.schedule.flows.shape import FlowShape
 from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
-from forestcoll.schedule.steps.shape import StepShape
-from forestcoll.schedule.trees.shape import TreeShape
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.simulate import Model, simulate
@@ -181,16 +178,6 @@ def _check(problem: Problem) -> None:
         raise InputError("compare needs an all-to-all of equal parts; leave the demand matrix out")
 
 
-def _height(schedule: Schedule) -> int:
-    """Return the number of sends one after another, or the number of steps."""
-    shape = shape_of(schedule)
-    if isinstance(shape, TreeShape):
-        return shape.phases * shape.greatest_height
-    if isinstance(shape, StepShape):
-        return shape.steps
-    return shape.greatest_height if isinstance(shape, FlowShape) else shape.hops
-
-
 @dataclass(frozen=True)
 class _Measured:
     """What a row states of a schedule or a program.
@@ -228,7 +215,7 @@ class _Rows:
         achieved = certified(verify(schedule)).algbw or Fraction(0)
         algbw = algbw or achieved
         times = self._times(schedule, achieved / algbw)
-        found = _Measured(schedule.kind, algbw, _height(schedule), link_loads(schedule).exact, times, schedule)
+        found = _Measured(schedule.kind, algbw, shape_of(schedule).sends, link_loads(schedule).exact, times, schedule)
         self._add(name, found, note)
 
     def choose_by_size(self) -> None:

@@ -6,31 +6,20 @@ from forestcoll.algorithms.best_schedule import BestOverSizes, BestSchedule, Opt
 from forestcoll.base.units import size_name
 from forestcoll.presentation.tables import Column, Row, Table, row
 from forestcoll.presentation.text import bandwidth, duration, percent
-from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
-from forestcoll.schedule.steps.shape import StepShape
-from forestcoll.schedule.trees.shape import TreeShape
-
-
-def sends_of(schedule: Schedule) -> int:
-    """Return the most sends one after another, or the number of steps."""
-    shape = shape_of(schedule)
-    if isinstance(shape, TreeShape):
-        return shape.phases * shape.greatest_height
-    return shape.steps if isinstance(shape, StepShape) else shape.hops
 
 
 def choice_rows(choice: BestOverSizes) -> list[Row]:
     """Return the rows about the choice for a size, or for several."""
     best, first, last = choice.best, choice.ranges[0], choice.ranges[-1]
     point, unit = best.point, best.schedule.topology.bandwidth_unit
-    is_one = first.least == last.most
+    is_one, sends = first.least == last.most, shape_of(best.schedule).sends
     sizes = size_name(last.most) if is_one else f"{size_name(first.least)} to {size_name(last.most)}"
     takes = f"{duration(point.seconds * 1e6)}, {point.algbw:.4g} {unit}"
     bound = f"{best.share:.0%} of the time is the lower bound, {duration(best.bound_us)}"
     rows = [
         row("best for", f"{sizes}: {best.method}", method=best.method, size=last.most if is_one else None),
-        row("sends", sends_of(best.schedule), sends=sends_of(best.schedule)),
+        row("sends", sends, sends=sends),
         row(f"{size_name(point.size)} takes", takes, time_us=point.seconds * 1e6, algbw_at_size=point.algbw),
         row("lower bound", bound, lower_bound_us=best.bound_us, share=best.share),
         row(overtaken_from=choice.overtaken, optimum_algbw=choice.optimum.algbw),
@@ -72,7 +61,7 @@ def _table(ranges: tuple[SizeRange, ...]) -> Table:
 
 
 def _cells(best: BestSchedule) -> tuple[object, ...]:
-    return best.method, sends_of(best.schedule), best.point.seconds * 1e6, best.bound_us
+    return best.method, shape_of(best.schedule).sends, best.point.seconds * 1e6, best.bound_us
 
 
 def best_table(best: Sequence[BestSchedule]) -> Table:

@@ -22,6 +22,11 @@ class Shape(ABC):
     def hops(self) -> int:
         """The number of links that the data of a small message crosses one after the other, first send to last."""
 
+    @property
+    @abstractmethod
+    def sends(self) -> int:
+        """The most sends one after the other, or the number of steps."""
+
 
 def mean_by_share(values: IntArray, shares: Sequence[Fraction]) -> float:
     """Return the mean of `values`, one for each share, weighted by the shares; 0 without any shares.

@@ -85,4 +85,4 @@ def test_the_shape_of_flows() -> None:
     assert shape.relayed == 8
     assert shape.mean_hops == shape.mean_height == pytest.approx(4 / 3)
     box = shape_of(generate("dgx-a100:boxes=2", "all-to-all"))
-    assert (box.relayed, box.hops, box.greatest_height, box.mean_height) == (0, 2, 1, 1.0)
+    assert (box.relayed, box.hops, box.sends, box.greatest_height, box.mean_height) == (0, 2, 1, 1, 1.0)

@@ -35,6 +35,11 @@ class BundleShape(Shape):
         """The most links that data of a member crosses; see `Shape.hops`."""
         return max((each.hops for each in self.shapes), default=0)
 
+    @property
+    def sends(self) -> int:
+        """The most sends of a member."""
+        return max((each.sends for each in self.shapes), default=0)
+
 
 def bundle_shape(schedule: BundleSchedule) -> BundleShape:
     """Return the shape of `schedule`."""

@@ -43,6 +43,10 @@ class FlowShape(Shape):
         """The most links of a flow; see `Shape.hops`."""
         return self.greatest_hops
 
+    @property
+    def sends(self) -> int:
+        return self.greatest_height
+
 
 def flow_shape(schedule: FlowSchedule) -> FlowShape:
     """Return the shape of `schedule`. The images of a base flow have its length and its share."""

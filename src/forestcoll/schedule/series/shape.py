@@ -24,6 +24,10 @@ class SeriesShape(Shape):
     def hops(self) -> int:
         return self.height
 
+    @property
+    def sends(self) -> int:
+        return self.height
+
 
 def series_shape(schedule: SeriesSchedule) -> SeriesShape:
     """Return the shape of `schedule`."""

@@ -52,6 +52,10 @@ class StepShape(Shape):
         return sum(self.links_crossed)
 
     @property
+    def sends(self) -> int:
+        return self.steps
+
+    @property
     def bandwidth_time(self) -> Fraction:
         """T_B for one unit of M: the sum of `step_times` (equation 2)."""
         return sum(self.step_times, Fraction(0))

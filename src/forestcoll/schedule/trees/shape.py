@@ -49,6 +49,11 @@ class TreeShape(Shape):
         return self.phases * self.greatest_hops
 
     @property
+    def sends(self) -> int:
+        """The greatest height of a tree times the number of phases."""
+        return self.phases * self.greatest_height
+
+    @property
     def base_trees(self) -> int:
         """The number of trees that the phases list."""
         return self.trees // self.group_order
