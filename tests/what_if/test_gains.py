@@ -259,6 +259,16 @@ def test_a_nic_with_two_nodes_has_one_price() -> None:
     assert row.ratio > 1
 
 
+def test_an_adapter_that_is_a_compute_node_has_a_whole_price() -> None:
+    builder = TopologyBuilder("fabric")
+    for host in range(2):
+        builder.add_compute(f"h{host}/mlx5_0", box=f"h{host}", nic="mlx5_0")  # as ibnetdiscover is imported
+    builder.add_switch("leaf")
+    for host in range(2):
+        builder.add_duplex(f"h{host}/mlx5_0", "leaf", 50)
+    assert upgrades(builder.build(), prices=["nic=7"]).rows[0].price == 14
+
+
 @pytest.mark.parametrize("text", ["nic", "nic=0", "nic=-1", "nic=x", "=5", "b0/gpu0--b1/gpu0=3", "GPU--spine switch=1"])
 def test_a_price_of_no_links_or_no_money_is_refused(text: str) -> None:
     with pytest.raises(InputError):

@@ -8,7 +8,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.changes import link_name
 from forestcoll.topology.graph.boxes import box_numbers, named_boxes
 from forestcoll.topology.graph.walks import reached
-from forestcoll.topology.link_classes import LinkClass, is_nic, link_classes
+from forestcoll.topology.link_classes import LinkClass, is_nic, link_classes, nic_name
 
 _MOST_NAMED = 3
 """The most links of one kind that a sentence names."""
@@ -86,11 +86,8 @@ def _of_host(network: Topology, nodes: Sequence[int]) -> Iterator[str]:
         for gpu in nodes
         if network.nodes[gpu].is_compute
     }
-    # a NIC that several GPUs use is two nodes, NIC/out and NIC/in
-    ids = {node: str(network.nodes[node].id).removesuffix("/out").removesuffix("/in") for node in nodes}
-    names = {
-        node: name.rpartition("/")[2] for node, name in ids.items()
-    }  # a shared NIC is two nodes, NIC/out and NIC/in
+    ids = {node: nic_name(each) if is_nic(each := network.nodes[node]) else each.id for node in nodes}
+    names = {node: str(name).rpartition("/")[2] for node, name in ids.items()}
     alone = [names[gpu] for gpu, nics in near.items() if not nics]
     if alone and 2 * len(alone) <= len(near):
         verb = "shares" if len(alone) == 1 else "share"

@@ -72,6 +72,11 @@ def is_nic(node: "Node") -> bool:
     return not node.is_compute and node.attributes.get("device") == "nic"
 
 
+def nic_name(node: "Node") -> object:
+    """Return the name of a NIC: its id or, if it is two nodes, one for each direction, their attribute `nic`."""
+    return node.attributes.get("nic", node.id)
+
+
 def _sort(node: "Node") -> str:
     if node.is_compute:
         return "GPU"

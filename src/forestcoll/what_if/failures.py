@@ -7,7 +7,7 @@ from forestcoll.base.errors import InputError, member_named, shown
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, link_name
 from forestcoll.topology.graph.boxes import named_boxes
-from forestcoll.topology.link_classes import Ends, is_nic
+from forestcoll.topology.link_classes import Ends, is_nic, nic_name
 
 
 class PartKind(StrEnum):
@@ -64,7 +64,7 @@ def _nics(topology: Topology) -> list[Change]:
             continue
         node = topology.nodes[inner]
         if is_nic(node):
-            ports.setdefault(node.attributes.get("nic", node.id), []).append(ends)
+            ports.setdefault(nic_name(node), []).append(ends)
         else:
             found.append(Change(link_name(topology, ends), links=(ends,)))
     found += [Change(str(name), links=tuple(sorted(links))) for name, links in ports.items()]

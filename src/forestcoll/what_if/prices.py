@@ -7,7 +7,7 @@ from forestcoll.base.errors import InputError, require_kind, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import part_named
-from forestcoll.topology.link_classes import Ends
+from forestcoll.topology.link_classes import Ends, is_nic, nic_name
 from forestcoll.what_if.failures import PartKind, parts_of
 
 NIC = "nic"
@@ -52,4 +52,5 @@ def prices_of(topology: Topology, texts: Sequence[str]) -> Mapping[Ends, Fractio
 
 def _directions(topology: Topology, ends: Ends) -> int:
     """Return 2 if a link has one direction of a NIC only: such a NIC is two nodes, which share its price."""
-    return 2 if any("nic" in topology.nodes[end].attributes for end in ends) else 1
+    nics = [node for node in map(topology.nodes.__getitem__, ends) if is_nic(node)]
+    return 2 if any(nic_name(node) != node.id for node in nics) else 1

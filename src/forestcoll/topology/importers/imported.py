@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from forestcoll.base.display import Displayed
 from forestcoll.topology.importers.notes import Notes
+from forestcoll.topology.link_classes import is_nic, nic_name
 from forestcoll.topology.model import Topology
 
 IMPORTED = "imported"
@@ -54,8 +55,7 @@ class Imported(Displayed):
     @property
     def nics(self) -> int:
         """How many network cards there are; one that several GPUs share is two switches."""
-        nodes = [self.topology.nodes[node] for node in self.topology.switches]
-        return len({node.attributes.get("nic", node.id) for node in nodes if node.attributes.get("device") == "nic"})
+        return len({nic_name(node) for node in self.topology.nodes if is_nic(node)})
 
     @property
     def bandwidths(self) -> Mapping[Fraction, int]:
