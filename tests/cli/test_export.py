@@ -32,6 +32,15 @@ def test_check_program_accepts_an_exported_file(schedule: Path, tmp_path: Path, 
     assert judged["rank"] is judged["block"] is judged["step"] is judged["message"] is None
 
 
+def test_a_program_for_a_file_of_a_network_is_that_for_its_builder(tmp_path: Path) -> None:
+    spec, file = "dgx-a100:boxes=4,gpus=2", tmp_path / "network.json"
+    run_command("topology", spec, "-o", file)
+    options = ("--collective", "all-to-all", "--to", "msccl-xml:dialect=rccl,blocks=10")  # 14 are needed for 7 peers
+    of_file, of_spec = (run_command("export", each, *options).out for each in (file, spec))
+    assert of_file == of_spec
+    assert "made for the runtime" in of_file
+
+
 def test_the_speed_of_the_schedule_is_stated_next_to_that_of_the_program(schedule: Path) -> None:
     points = simulate(read_schedule(schedule), [10**6, 64 * 10**6, 10**9])
     done = json.loads(run_command("export", schedule, "--to", "mscclpp-json", "--json").out)

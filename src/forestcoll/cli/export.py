@@ -15,6 +15,7 @@ from forestcoll.cli.options import (
     dialect_option,
     json_option,
     named_network,
+    names_schedule,
     outputs_option,
     refuse_for_file,
     schedule_of_source,
@@ -153,7 +154,7 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
         _export_graphs(target, program, options, as_json=as_json)
         return
     path = path_of(options["source"])
-    is_generated = not (is_standard_stream(path) or path.is_file()) and not options["method"]
+    is_generated = not options["method"] and not names_schedule(options["source"])
     source = input_name(path)
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
@@ -197,15 +198,13 @@ def _graphs_of_source(options: dict[str, Any], progress: "Progress") -> "list[Ho
     """Return the graph files of a network, of a schedule, or of a dump of NCCL."""
     from forestcoll.nccl.graph.given import dumped_graph, holds_graphs, scheduled_graphs
     from forestcoll.nccl.graph.hosts import host_graphs
-    from forestcoll.schedule.files import holds_schedule
 
     path = path_of(options["source"])
     if holds_graphs(path):
         given = {name: options[name] for name in ("collective", "method", "without", "degrade")}
         refuse_for_file(given, "a dump of NCCL")
         return [dumped_graph(path)]
-    is_schedule = (is_standard_stream(path) or path.is_file()) and holds_schedule(path)
-    if is_schedule or options["method"]:
+    if options["method"] or names_schedule(options["source"]):
         schedule, _ = schedule_of_source(options, progress)
         return scheduled_graphs(schedule)
     progress.begin("reading the topology")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from forestcoll.cli.options import Changes, change_options, json_option, named_network, refuse_for_file
+from forestcoll.cli.options import Changes, change_options, json_option, named_network, names_schedule, refuse_for_file
 from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
@@ -64,15 +64,13 @@ def command(
 
 def _read(shown: str, changes: "Changes", progress: "Progress") -> "Topology | Schedule":
     """Return the verified schedule in a file, or the network that the argument names."""
-    from forestcoll.base.files import is_standard_stream, path_of
-    from forestcoll.schedule.files import holds_schedule
+    from forestcoll.base.files import path_of
 
-    path = path_of(shown)
-    if not (is_standard_stream(path) or path.is_file()) or not holds_schedule(path):
+    if not names_schedule(shown):
         progress.begin("reading the topology")
         return named_network(shown, *changes, connected=False)
     refuse_for_file({"without": changes[0], "degrade": changes[1]})
-    return _schedule(path, progress)
+    return _schedule(path_of(shown), progress)
 
 
 def _schedule(path: Path, progress: "Progress") -> "Schedule":
