@@ -13,7 +13,7 @@ from fractions import Fraction
 from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.importer import Importer, importers, option
-from forestcoll.topology.importers.notes import Notes
+from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 
@@ -55,7 +55,7 @@ class Ibsim(Importer):
         linked = {end[0] for here, (there, _, _) in net.ports.items() for end in (here, there)}
         alone = [node for node, kind in net.kinds.items() if kind == "Hca" and node not in linked]
         if alone:
-            notes.ignore(f"{plural(len(alone), 'adapter')} without a link: {', '.join(alone)}")
+            notes.ignore(f"{plural(len(alone), 'adapter')} without a link: {listed(alone)}")
         for node, kind in net.kinds.items():
             if kind == "Hca" and node in linked:
                 builder.add_compute(node)

@@ -45,7 +45,7 @@ class _Switch:
 
 @dataclass
 class _Shape:
-    """What a topology is made of: switches, or links between hosts. `name` is that of the topology."""
+    """What a topology is made of: switches, or links between hosts."""
 
     switches: list[_Switch] = field(default_factory=list)
     hosts: list[str] = field(default_factory=list)
@@ -197,7 +197,7 @@ def _add_ring(source: Source, shape: _Shape, nodes: Sequence[str], line: int | N
 def _next(place: int, size: int) -> int | None:
     """Return the place after one in a ring; None if there is no link to it, or if the link is that of the other end."""
     up = (place + 1) % size
-    return up if up > place or size > len((place, up)) else None
+    return up if up > place or size > 2 else None
 
 
 def _add_torus(source: Source, shape: _Shape, torus: Mapping[str, object]) -> None:

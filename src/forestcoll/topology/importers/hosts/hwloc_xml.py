@@ -14,9 +14,9 @@ from itertools import combinations
 from forestcoll.base.errors import plural, shown
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
-from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, users_of
+from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, note_unused, note_without_speed, users_of
 from forestcoll.topology.importers.importer import Importer, importers, option
-from forestcoll.topology.importers.notes import Notes, listed
+from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.options import missing_speed
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.importers.xml_elements import Element, read_elements
@@ -80,9 +80,8 @@ def _host(source: Source, options: HwlocXml, notes: Notes, *, alone: bool) -> Ho
     names_of_host = (each.get("value") for each in root.all("info") if each.get("name") == "HostName")
     host = source.stem if not alone else next(names_of_host, "") or source.stem
     cards = _cards(root, parents)
-    if options.nic is None and alone and cards:
-        what = "the file does not say what they carry; give --nic to keep them for a cluster or --hosts"
-        notes.ignore(f"{plural(len(cards), 'NIC')}: {what}")
+    if options.nic is None and alone:
+        note_without_speed(cards, notes)
         cards = {}
     nics = _nics(source, cards, {name: _path(each, parents) for name, each in gpus.items()}, options, notes)
     return HostFile(source, host, devices, tuple(switches), tuple(links), tuple(nics))
@@ -127,10 +126,7 @@ def _nics(
     users = users_of(
         (Near(groups_of_cards[each], each.gpus, each.level == 0) for each in order), all_count=options.nics != "near"
     )
-    far = [name for name in cards if name not in users]
-    if far:
-        why = "further away from GPUs than others (--nics all counts them)" if options.nics == "near" else "not named"
-        notes.ignore(f"{source.where}: {plural(len(far), 'NIC')} {why}: {listed(far)}")
+    note_unused(source.where, [name for name in cards if name not in users], options.nics, notes)
     return [Nic(name, options.nic, tuple((gpu, options.nic) for gpu in users[name])) for name in names if name in users]
 
 

@@ -4,14 +4,15 @@ No data goes from GPU to GPU through a NIC. So a NIC that several GPUs use is tw
 NICs of a single host are not in its network, but an attribute of it keeps them, for a cluster of such hosts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.base.errors import InputError, shown, unknown_name
+from forestcoll.base.errors import InputError, plural, shown, unknown_name
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.model import Topology
 
 FABRIC = "fabric"
@@ -135,6 +136,20 @@ def counted(where: str, cards: Sequence[str], near: Sequence[str], which: str) -
         if name not in cards:
             raise unknown_name(f"{where}: --nics: there is no network card {shown(name)}", name, cards)
     return [card for card in cards if card in names]
+
+
+def note_without_speed(cards: Sized, notes: Notes) -> None:
+    """Note the cards of a single host whose speed is not given: they are left out."""
+    if cards:
+        what = "the file does not say what they carry; give --nic to keep them for a cluster or --hosts"
+        notes.ignore(f"{plural(len(cards), 'NIC')}: {what}")
+
+
+def note_unused(where: str, cards: Sequence[str], which: str, notes: Notes) -> None:
+    """Note cards that do not count; `which` is the option `nics`."""
+    if cards:
+        why = "further away from GPUs than others (--nics all counts them)" if which == "near" else "not named"
+        notes.ignore(f"{where}: {plural(len(cards), 'NIC')} {why}: {listed(cards)}")
 
 
 def within_slots(nics: Sequence[Nic], slots: Mapping[str, Fraction]) -> list[Nic]:

@@ -16,7 +16,16 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.importers.hosts.cpus import SOCKETS, CpuTree, cpu_tree, pcie_speeds
 from forestcoll.topology.importers.hosts.device_table import DeviceTable, has_table, read_table
 from forestcoll.topology.importers.hosts.host import Device, HostFile, duplex, groups, hosts_network
-from forestcoll.topology.importers.hosts.nics import Near, Nic, counted, share, users_of, within_slots
+from forestcoll.topology.importers.hosts.nics import (
+    Near,
+    Nic,
+    counted,
+    note_unused,
+    note_without_speed,
+    share,
+    users_of,
+    within_slots,
+)
 from forestcoll.topology.importers.hosts.nvidia_smi_nvlink import stated_speed
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes, listed
@@ -176,9 +185,7 @@ def _near(
 def _cards(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: Notes, *, alone: bool) -> list[str]:
     """Return the NICs that join hosts: those that are near GPUs, or those that the user names."""
     if alone and options.nic is None:
-        if table.nics:
-            what = "the file does not say what they carry; give --nic to keep them for a cluster or --hosts"
-            notes.ignore(f"{plural(len(table.nics), 'NIC')}: {what}")
+        note_without_speed(table.nics, notes)
         return []
     near = next((cards for words in _NEAR if (cards := [nic for nic in table.nics if _gpus(table, nic, words)])), [])
     if not near and not alone:
@@ -187,7 +194,7 @@ def _cards(source: Source, table: DeviceTable, options: NvidiaSmiTopo, notes: No
         raise missing_speed(source.where, "what a NIC carries", "--nic", "50 for 400 Gb/s")
     by_name = {table.name(nic): nic for nic in table.nics}
     names = counted(source.where, list(by_name), [table.name(nic) for nic in near], options.nics)
-    _say_far(source, [name for name in by_name if name not in names], options, notes)
+    note_unused(source.where, [name for name in by_name if name not in names], options.nics, notes)
     return [by_name[name] for name in names]
 
 
@@ -207,7 +214,7 @@ def _nics_at_gpus(
     order = [Near(near[key], key[1], _LEVELS[key[0]] == _SYSTEM) for key in sorted(near)]
     users = users_of(order, all_count=options.nics != "near")
     share(users, {gpu: [card for card in cards if table.between(gpu, card) in _SWITCHED] for gpu in table.gpus})
-    _say_far(source, [table.name(card) for card in cards if card not in users], options, notes)
+    note_unused(source.where, [table.name(card) for card in cards if card not in users], options.nics, notes)
     nics = [_nic(table, card, options, users[card]) for card in cards if card in users]
     return nics if options.pcie is None else within_slots(nics, dict.fromkeys(table.gpus, options.pcie))
 
@@ -220,12 +227,6 @@ def _nic(table: DeviceTable, card: str, options: NvidiaSmiTopo, devices: Sequenc
 def _gpus(table: DeviceTable, nic: str, words: Sequence[str]) -> list[str]:
     """Return the GPUs that are as near to a NIC as one of `words`."""
     return [gpu for gpu in table.gpus if table.between(gpu, nic) in words]
-
-
-def _say_far(source: Source, names: list[str], options: NvidiaSmiTopo, notes: Notes) -> None:
-    if names:
-        why = "further away from GPUs than others (--nics all counts them)" if options.nics == "near" else "not named"
-        notes.ignore(f"{source.where}: {plural(len(names), 'NIC')} {why}: {listed(names)}")
 
 
 def _say_shared(source: Source, names: list[str], notes: Notes) -> None:

@@ -98,7 +98,7 @@ class _Tree:
         self._check_down(1, self.tors // self.pods)
         self.aggs = self.pods * self.aggs_of_pod
         self.cores = 0
-        if len(tiers) > len(_TIERS):
+        if header["tiers"] == max(_TIERS):
             up = self._up(up * self._speed(1), 1)
             self.cores = self._divided(up, self.down(2), "the links of tier 1 upwards", "Radix_Down of tier 2")
             self._check_down(2, self.pods)
