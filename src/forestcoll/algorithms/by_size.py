@@ -114,6 +114,8 @@ class BySize:
     ) -> None:
         self._problem, self._costs, self._accept = problem.silent(), costs or Costs(), accept
         self._bound = schedule_bound(problem.optimum, self._costs)
+        self._made: dict[str, _Candidate] = {}
+        self._known: dict[int, BestSchedule] = {}
 
     @cached_property
     def _candidates(self) -> tuple[_Several, ...]:
@@ -125,18 +127,9 @@ class BySize:
         made = _Candidate(method, self._problem, self._costs, self._accept)
         return self._made.setdefault(made.text, made)
 
-    @cached_property
-    def _made(self) -> dict[str, _Candidate]:
-        """The candidates that were made, by their texts."""
-        return {}
-
     def at(self, size: int) -> BestSchedule:
         """Return the best schedule for M of `size` bytes."""
         return self._known.get(size) or self._known.setdefault(size, self._found(size))
-
-    @cached_property
-    def _known(self) -> dict[int, BestSchedule]:
-        return {}
 
     def _found(self, size: int) -> BestSchedule:
         best, bound = None, self._bound(size)

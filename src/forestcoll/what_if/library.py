@@ -27,8 +27,8 @@ class Libraries:
         >>> from forestcoll.topology.changes import change_named
         >>> network = load_topology("dgx-h100:boxes=4")
         >>> found = Libraries(network, NodeDemand())
-        >>> dead = found.after(change_named(network, ["b0/gpu0--ib"]))
-        >>> found.now.algorithm, float(dead.algbw / found.now.algbw)
+        >>> failed = found.after(change_named(network, ["b0/gpu0--ib"]))
+        >>> found.now.algorithm, float(failed.algbw / found.now.algbw)
         ('RING', 0.875)
     """
 

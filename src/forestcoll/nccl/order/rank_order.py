@@ -23,7 +23,7 @@ from forestcoll.demand.groups.layout import Layout
 from forestcoll.nccl.algorithms import algbw_of
 from forestcoll.nccl.order.fabric import Hosts, Integers, hosts_of, ring_bound, tree_bound
 from forestcoll.nccl.order.grid import grid_ring
-from forestcoll.nccl.order.search import Pairs, improved, joined
+from forestcoll.nccl.order.search import Pairs, combined, improved
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
@@ -221,13 +221,13 @@ def _order(hosts: Hosts, traffic: Sequence[_Traffic]) -> Integers:
     for each in reversed(traffic):
         parts.append((each.pairs, weight))
         weight *= 1 + most * int(each.pairs.weights.sum())
-    both = joined(parts)
+    pairs = combined(parts)
 
     def cost(order: Integers) -> int:
-        return int(both.cost(distances, order))
+        return int(pairs.cost(distances, order))
 
     order = min(_given(hosts), hosts.clustered(), key=cost)
     if int(traffic[0].pairs.cost(distances, order)) > traffic[0].bound and (grid := grid_ring(distances)) is not None:
         order = min(order, grid, key=cost)
     is_proven = all(int(each.pairs.cost(distances, order)) == each.bound for each in traffic)
-    return order if is_proven else improved(distances, order, both)
+    return order if is_proven else improved(distances, order, pairs)

@@ -46,7 +46,7 @@ class Pairs:
         return found
 
 
-def joined(parts: Iterable[tuple[Pairs, int]]) -> Pairs:
+def combined(parts: Iterable[tuple[Pairs, int]]) -> Pairs:
     """Return all pairs of several parts; the weights of each are multiplied by its number."""
     each = [(pairs.sources, pairs.targets, pairs.weights * factor) for pairs, factor in parts]
     return Pairs(*map(np.concatenate, zip(*each, strict=True)))

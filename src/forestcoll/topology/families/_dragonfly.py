@@ -12,7 +12,7 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.registry import Recipe, Size
 
 
-class Groups(Recipe):
+class DragonflyRecipe(Recipe):
     """Groups of routers. A family declares these attributes, and what is in a group.
 
     Attributes:
@@ -34,11 +34,11 @@ class Groups(Recipe):
     global_bandwidth: Fraction
 
     @abstractmethod
-    def near(self) -> list[str]:
+    def node_routers(self) -> list[str]:
         """Return the names of the routers of a group that have compute nodes."""
 
     @abstractmethod
-    def far(self) -> list[str]:
+    def global_routers(self) -> list[str]:
         """Return the names of the routers of a group that have global links."""
 
     @abstractmethod
@@ -47,7 +47,7 @@ class Groups(Recipe):
 
     @property
     def _ports(self) -> int:
-        return len(self.far()) * self.global_links
+        return len(self.global_routers()) * self.global_links
 
     @property
     def _groups(self) -> int:
@@ -69,19 +69,19 @@ class Groups(Recipe):
         return None
 
     def size(self) -> Size:
-        compute = self.nodes * len(self.near()) * self._groups
+        compute = self.nodes * len(self.node_routers()) * self._groups
         local = 2 * self._groups * len(self.local_pairs())
         return Size(compute, 2 * compute + local + self._groups * self._used)
 
     def fill(self, network: TopologyBuilder) -> None:
-        of_group = self.nodes * len(self.near())
+        of_group = self.nodes * len(self.node_routers())
         for node in range(of_group * self._groups):
             network.add_compute(node, group=node // of_group)
         for group in range(self._groups):
-            for router in dict.fromkeys([*self.near(), *self.far()]):
+            for router in dict.fromkeys([*self.node_routers(), *self.global_routers()]):
                 network.add_switch(f"g{group}/{router}", group=group)
             for place in range(of_group):
-                router = f"g{group}/{self.near()[place // self.nodes]}"
+                router = f"g{group}/{self.node_routers()[place // self.nodes]}"
                 network.add_duplex(group * of_group + place, router, self.bandwidth)
             for one, other in self.local_pairs():
                 network.add_duplex(f"g{group}/{one}", f"g{group}/{other}", self.local_bandwidth)
@@ -101,4 +101,4 @@ class Groups(Recipe):
                     yield self._router(group, port), self._router(target, back)
 
     def _router(self, group: int, port: int) -> str:
-        return f"g{group}/{self.far()[port * len(self.far()) // self._used]}"
+        return f"g{group}/{self.global_routers()[port * len(self.global_routers()) // self._used]}"

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from forestcoll.base.parameters import derived_integer, integer, link_bandwidth
-from forestcoll.topology.families._dragonfly import Groups
+from forestcoll.topology.families._dragonfly import DragonflyRecipe
 from forestcoll.topology.registry import topology_builder
 
 
@@ -20,7 +20,7 @@ from forestcoll.topology.registry import topology_builder
     source="unit bandwidth; J. Kim et al., Technology-driven, highly-scalable dragonfly topology, ISCA 2008",
 )
 @dataclass(frozen=True)
-class Dragonfly(Groups):
+class Dragonfly(DragonflyRecipe):
     """A dragonfly. Compute nodes are numbered from 0, router by router, group by group."""
 
     routers: int = integer(4, "routers of each group (a)", is_size=True)
@@ -32,11 +32,11 @@ class Dragonfly(Groups):
     local_bandwidth: Fraction = link_bandwidth(1, "of a link between routers of a group, each way")
     global_bandwidth: Fraction = link_bandwidth(1, "of a link between groups, each way")
 
-    def near(self) -> list[str]:
+    def node_routers(self) -> list[str]:
         return [f"router{router}" for router in range(self.routers)]
 
-    def far(self) -> list[str]:
-        return self.near()
+    def global_routers(self) -> list[str]:
+        return self.node_routers()
 
     def local_pairs(self) -> list[tuple[str, str]]:
-        return list(combinations(self.near(), 2))
+        return list(combinations(self.node_routers(), 2))

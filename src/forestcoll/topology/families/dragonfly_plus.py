@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 
 from forestcoll.base.parameters import derived_integer, integer, link_bandwidth
-from forestcoll.topology.families._dragonfly import Groups
+from forestcoll.topology.families._dragonfly import DragonflyRecipe
 from forestcoll.topology.registry import topology_builder
 
 
@@ -20,7 +20,7 @@ from forestcoll.topology.registry import topology_builder
     source="unit bandwidth; A. Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017",
 )
 @dataclass(frozen=True)
-class DragonflyPlus(Groups):
+class DragonflyPlus(DragonflyRecipe):
     """A dragonfly+. Compute nodes are numbered from 0, leaf by leaf, group by group."""
 
     leaves: int = integer(2, "leaf routers of each group", is_size=True)
@@ -33,11 +33,11 @@ class DragonflyPlus(Groups):
     local_bandwidth: Fraction = link_bandwidth(1, "of a link between a leaf and a spine, each way")
     global_bandwidth: Fraction = link_bandwidth(1, "of a link between groups, each way")
 
-    def near(self) -> list[str]:
+    def node_routers(self) -> list[str]:
         return [f"leaf{leaf}" for leaf in range(self.leaves)]
 
-    def far(self) -> list[str]:
+    def global_routers(self) -> list[str]:
         return [f"spine{spine}" for spine in range(self.spines)]
 
     def local_pairs(self) -> list[tuple[str, str]]:
-        return list(product(self.near(), self.far()))
+        return list(product(self.node_routers(), self.global_routers()))

@@ -87,7 +87,7 @@ class DirectBoxes(Boxes):
 
 
 @dataclass(frozen=True)
-class JoinedBoxes(DirectBoxes):
+class FullyConnectedBoxes(DirectBoxes):
     """Boxes of eight GPUs with links between every two, and a NIC for each GPU; a machine sets the numbers."""
 
     boxes: int = integer(1, "boxes", is_size=True)

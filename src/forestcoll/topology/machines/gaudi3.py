@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import link_bandwidth
-from forestcoll.topology.machines._boxes import JoinedBoxes
+from forestcoll.topology.machines._boxes import FullyConnectedBoxes
 from forestcoll.topology.registry import topology_builder
 
 
@@ -20,7 +20,7 @@ from forestcoll.topology.registry import topology_builder
     source="docs.habana.ai, Intel Gaudi Network Configuration, and Collectives Performance",
 )
 @dataclass(frozen=True)
-class Gaudi3(JoinedBoxes):
+class Gaudi3(FullyConnectedBoxes):
     """Boxes of Gaudi 3."""
 
     fabric_bandwidth: Fraction = link_bandwidth(75, "GB/s each way of the Ethernet links between two cards")

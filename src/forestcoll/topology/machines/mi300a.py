@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.base.parameters import integer, link_bandwidth
-from forestcoll.topology.machines._boxes import JoinedBoxes
+from forestcoll.topology.machines._boxes import FullyConnectedBoxes
 from forestcoll.topology.registry import topology_builder
 
 
@@ -19,7 +19,7 @@ from forestcoll.topology.registry import topology_builder
     source="hpc.llnl.gov/node/1244, El Capitan systems",
 )
 @dataclass(frozen=True)
-class Mi300a(JoinedBoxes):
+class Mi300a(FullyConnectedBoxes):
     """Nodes of MI300A."""
 
     boxes: int = integer(1, "nodes", is_size=True)

@@ -7,7 +7,7 @@ directions together that AMD publishes. Platforms usually have a 400 Gb/s NIC fo
 
 from dataclasses import dataclass
 
-from forestcoll.topology.machines._boxes import JoinedBoxes
+from forestcoll.topology.machines._boxes import FullyConnectedBoxes
 from forestcoll.topology.machines._gpu import GpuModel
 from forestcoll.topology.registry import topology_builder
 
@@ -30,5 +30,5 @@ MI300X = GpuModel(
     source="wheelersnetwork.com/2024/01 (links as AMD announced them); the 400 Gb/s NIC is what platforms usually have",
 )
 @dataclass(frozen=True)
-class Mi300x(JoinedBoxes):
+class Mi300x(FullyConnectedBoxes):
     """Boxes of MI300X."""

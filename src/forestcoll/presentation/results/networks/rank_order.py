@@ -42,17 +42,14 @@ def rank_order_page(found: RankOrder, output: Path | None = None, to: str = FORM
         ),
         row(output=output) if output is None else row("written", output, output=output),
         Table(columns, rows, key="crossed"),
-        *(
-            (f"Start the job with: {COMMANDS[to].format(output)}",)
-            if output is not None and not is_stream(output) and to in COMMANDS
-            else ()
-        ),
+        *_start(output, to),
     )
     hosts, ranks = plural(len(names), "host"), plural(len(found.ranks), "rank")
     return Page(f"{topology.name}: {found.collective} of NCCL, {hosts}, {ranks}", blocks)
 
 
 def _start(output: Path | None, to: str) -> tuple[str, ...]:
+    """Return the sentence that says how a launcher is told the file; none without one."""
     if output is None or is_stream(output) or to not in COMMANDS:
         return ()
     return (f"Start the job with: {COMMANDS[to].format(output)}",)

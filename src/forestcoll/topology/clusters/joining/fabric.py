@@ -68,7 +68,7 @@ class Fabric:
     def _problem_of_groups(self) -> str | None:
         if self.global_bandwidth is None:
             return None
-        if self.tops == 1:
+        if self.groups == 1:
             return "there is one group, so global_bandwidth joins nothing; set boxes_per_leaf, or pod_leaves for pods"
         if self.pod_leaves is None and self.oversubscription != 1:
             return "leaves have no uplinks with global_bandwidth and no pods; leave oversubscription out"
@@ -107,7 +107,7 @@ class Fabric:
         return -(-self.leaves // (self.pod_leaves or self.leaves))
 
     @property
-    def tops(self) -> int:
+    def groups(self) -> int:
         """The number of groups that `global_bandwidth` joins: pods, or leaf switches if there are no pods."""
         return self.leaves if self.pod_leaves is None else self.pods
 
@@ -115,7 +115,7 @@ class Fabric:
     def links(self) -> int:
         """The number of one-way links that `add` adds."""
         joined = self.global_bandwidth is not None
-        uplinks = self.tops * (self.tops - 1) // 2 if joined else self.pods * (self.pods > 1)
+        uplinks = self.groups * (self.groups - 1) // 2 if joined else self.pods * (self.pods > 1)
         if not joined or self.pod_leaves is not None:
             uplinks += self.leaves * (self.leaves > 1)
         return 2 * self.planes * (self.boxes * self.nics + uplinks)

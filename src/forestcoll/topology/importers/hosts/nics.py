@@ -145,7 +145,7 @@ def note_without_speed(cards: Sized, notes: Notes) -> None:
         notes.ignore(f"{plural(len(cards), 'NIC')}: {what}")
 
 
-def note_unused(where: str, cards: Sequence[str], which: str, notes: Notes) -> None:
+def note_unused(where: str, cards: list[str], which: str, notes: Notes) -> None:
     """Note cards that do not count; `which` is the option `nics`."""
     if cards:
         why = "further away from GPUs than others (--nics all counts them)" if which == "near" else "not named"
