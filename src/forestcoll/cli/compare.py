@@ -118,8 +118,7 @@ def command(
     Each algorithm, such as the rings and trees of NCCL, becomes a schedule for TOPOLOGY, which is verified and
     simulated. The table shows its algbw and busbw, its part of the proven bound, and its algbw for each size. A
     sentence says what limits the schedule. --all also shows the data that crosses the cuts that limit the collective.
-    --html writes a report that explains the result to readers
-    who do not know forestcoll.
+    --html writes a report that explains the result to readers who do not know forestcoll.
     """
     from forestcoll.algorithms.baseline import baselines as all_baselines
     from forestcoll.base.files import write_text

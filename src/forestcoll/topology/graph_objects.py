@@ -23,7 +23,7 @@ from forestcoll.topology.files import FORMAT, topology_from_document
 from forestcoll.topology.importers.imported import Imported
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.model import Topology
-from forestcoll.topology.networkx_graph import node_name
+from forestcoll.topology.networkx_graph import elements_of, node_name
 
 BandwidthLike: TypeAlias = str | int | float | Fraction | None
 """The attribute or column that is the bandwidth of an edge; or, as a number or as `400Gb/s`, that of edges without."""
@@ -167,20 +167,10 @@ def _they_have(known: list[str]) -> str:
 
 
 def _from_networkx(value: Any, notes: Notes) -> _Graph:
-    graph = _Graph(value.is_directed(), attributes=dict(value.graph))
-    for node, data in value.nodes(data=True):
-        graph.nodes.append({**data, "id": _named(node, graph, notes)})
-    for one, other, data in value.edges(data=True):
-        graph.edges.append({**data, "source": node_name(one), "target": node_name(other)})
-    return graph
-
-
-def _named(node: object, graph: _Graph, notes: Notes) -> object:
-    """Return the id of a node, and note what the first tuple is called."""
-    name = node_name(node)
-    if isinstance(node, tuple) and name is not node and not graph.nodes:
-        notes.assume(f"nodes that are tuples are called by their parts: {node} is called {name}")
-    return name
+    first = next(iter(value.nodes), None)
+    if isinstance(first, tuple) and (name := node_name(first)) is not first:
+        notes.assume(f"nodes that are tuples are called by their parts: {first} is called {name}")
+    return _Graph(value.is_directed(), *elements_of(value), dict(value.graph))
 
 
 def _from_igraph(value: Any, _notes: Notes) -> _Graph:

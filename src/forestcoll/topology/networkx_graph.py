@@ -1,6 +1,6 @@
 """Conversion from and to networkx graphs, with the same attributes as in the file format."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.topology.files import (
@@ -29,7 +29,7 @@ def node_name(node: object) -> object:
     return node.item() if hasattr(node, "item") else node  # a number of NumPy
 
 
-def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str = "bandwidth") -> Topology:
+def from_networkx(graph: "nx.Graph", *, connected: bool = True) -> Topology:
     """Return the topology that a networkx graph describes.
 
     Nodes and edges have the attributes of the file format. The edges of a directed graph are one-way, those of an
@@ -39,7 +39,6 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str =
     Args:
         graph: a `Graph`, `DiGraph`, `MultiGraph` or `MultiDiGraph`, each of whose edges has a `bandwidth`.
         connected: whether all compute nodes must reach each other. For a collective over some of them, False is enough.
-        bandwidth: the attribute of an edge that is its bandwidth.
 
     Returns:
         The topology.
@@ -56,22 +55,21 @@ def from_networkx(graph: "nx.Graph", *, connected: bool = True, bandwidth: str =
     """
     if not all(hasattr(graph, part) for part in ("graph", "nodes", "edges", "is_directed")):
         raise InputError(f"{shown(graph)} is not a networkx graph; pass one, or use TopologyBuilder")
-    attributes = {"format": FORMAT} | dict(graph.graph)
-    document = {
-        "directed": graph.is_directed(),
-        "graph": attributes,
-        "nodes": [{**data, "id": node_name(node)} for node, data in graph.nodes(data=True)],
-        "edges": [_edge(one, other, data, bandwidth) for one, other, data in graph.edges(data=True)],
-    }
+    attributes, (nodes, edges) = {"format": FORMAT} | dict(graph.graph), elements_of(graph)
+    document = {"directed": graph.is_directed(), "graph": attributes, "nodes": nodes, "edges": edges}
     where = str(attributes.get("name") or "graph")
     return topology_from_document(
         document, where=where, name="graph", connected=connected, marked="format" in graph.graph
     )
 
 
-def _edge(one: object, other: object, data: dict[str, object], bandwidth: str) -> dict[str, object]:
-    named = {"bandwidth": data[bandwidth]} if bandwidth in data else {}
-    return {**data, **named, "source": node_name(one), "target": node_name(other)}
+def elements_of(graph: "nx.Graph") -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the nodes with their `id` and the edges with their `source` and `target`, besides their attributes."""
+    nodes = [{**data, "id": node_name(node)} for node, data in graph.nodes(data=True)]
+    edges = [
+        {**data, "source": node_name(one), "target": node_name(other)} for one, other, data in graph.edges(data=True)
+    ]
+    return nodes, edges
 
 
 def to_networkx(topology: Topology) -> "nx.DiGraph":
