@@ -122,7 +122,7 @@ def _set_bandwidths(graph: _Graph, asked: BandwidthLike, notes: Notes) -> None:
             fix = "give it one, or give load_topology bandwidth=NUMBER for such edges"
             raise InputError(f"{graph.where}: edge {one} has no {shown(key)}; {fix}")
         default = Fraction(1)
-        notes.assume(f"no edge has a bandwidth, so each link has 1 {unit} each way{_other_name(graph)}")
+        notes.assume(f"no edge has a bandwidth, so each link has 1 {unit} each way{_hint(graph)}")
     elif missing:
         notes.assume(f"{plural(len(missing), 'edge')} without a bandwidth: {default} {unit}, as given")
     if key and key != "bandwidth":
@@ -143,7 +143,7 @@ def _has(graph: _Graph, key: str) -> bool:
     return any(edge.get(key) is not None for edge in graph.edges)
 
 
-def _other_name(graph: _Graph) -> str:
+def _hint(graph: _Graph) -> str:
     """Return what to do if a number of the edges is their bandwidth, or "" if they have none.
 
     Raises:

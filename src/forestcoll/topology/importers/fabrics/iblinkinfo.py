@@ -14,7 +14,13 @@ from fractions import Fraction
 
 from forestcoll.base.errors import plural
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.fabrics.infiniband import ADAPTER, LANE_GBITS, SWITCH, Fabric, host_and_device
+from forestcoll.topology.importers.fabrics.infiniband import (
+    ADAPTER,
+    LANE_GBITS,
+    SWITCH,
+    InfinibandFabric,
+    host_and_device,
+)
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
@@ -66,7 +72,7 @@ class Iblinkinfo(Importer):
     def network(self, source: Source, notes: Notes) -> TopologyBuilder:
         """Return the fabric."""
         ports = _ports(source)
-        fabric = Fabric()
+        fabric = InfinibandFabric()
         kinds = _kinds(ports)
         names = {port.other[0]: port.other[2] for port in ports if port.other is not None}
         names |= {port.lid: port.name for port in ports if port.name}

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from forestcoll.base.errors import shown
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.importers.fabrics.infiniband import ADAPTER, LANE_GBITS, SWITCH, Fabric
+from forestcoll.topology.importers.fabrics.infiniband import ADAPTER, LANE_GBITS, SWITCH, InfinibandFabric
 from forestcoll.topology.importers.importer import Importer, importers, option
 from forestcoll.topology.importers.notes import Notes
 from forestcoll.topology.importers.source import Source
@@ -33,8 +33,8 @@ class Ibnetdiscover(Importer):
         return _fabric(source).builder(source, self.link_bandwidth, notes)
 
 
-def _fabric(source: Source) -> Fabric:
-    fabric = Fabric()
+def _fabric(source: Source) -> InfinibandFabric:
+    fabric = InfinibandFabric()
     current = ""
     for number, line in source.numbered():
         if line[0] == "[":
@@ -54,7 +54,7 @@ def _fabric(source: Source) -> Fabric:
     return fabric
 
 
-def _add_port(fabric: Fabric, node: str, port: "re.Match[str]", line: int) -> None:
+def _add_port(fabric: InfinibandFabric, node: str, port: "re.Match[str]", line: int) -> None:
     other, rest = port[2], port[4]
     rates = _RATE.findall(rest)
     rate = int(rates[-1][0]) * LANE_GBITS[rates[-1][1]] / 8 if rates else None

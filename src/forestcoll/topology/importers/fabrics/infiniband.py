@@ -34,7 +34,7 @@ End = tuple[str, int]
 
 
 @dataclass
-class Fabric:
+class InfinibandFabric:
     """What a file holds.
 
     Attributes:

@@ -12,6 +12,7 @@ from typing import Any
 
 from forestcoll.base.errors import InputError, plural, shown, unknown_name
 from forestcoll.topology.builder import TopologyBuilder
+from forestcoll.topology.files import add_document, topology_to_document
 from forestcoll.topology.importers.notes import Notes, listed
 from forestcoll.topology.model import Topology
 
@@ -99,16 +100,7 @@ def with_kept_nics(topology: Topology) -> Topology:
         nics = [nic_from(each) for each in entries]
     except (TypeError, KeyError, AttributeError, ValueError, ZeroDivisionError):
         raise changed_by_hand(topology, KEPT_NICS) from None
-    builder = TopologyBuilder(topology.name, where=topology.name)
-    for node in topology.nodes:
-        attributes: dict[str, Any] = dict(node.attributes)
-        if node.is_compute:
-            builder.add_compute(node.id, **attributes)
-        else:
-            builder.add_switch(node.id, multicast=node.multicast, aggregation=node.aggregation, **attributes)
-    for link in topology.links:
-        source, target = topology.ids((link.source, link.target))
-        builder.add_link(source, target, link.bandwidth, latency_us=link.latency_us)
+    builder = add_document(topology_to_document(topology), where=topology.name)
     builder.add_switch(FABRIC)
     for nic in filter(None, (nic.among({node.id for node in topology.nodes}) for nic in nics)):
         nic.add(builder, topology.nodes[topology.compute[0]].attributes.get("box", topology.name))
