@@ -6,6 +6,7 @@ from forestcoll.algorithms.best_schedule import BestOverSizes, BestSchedule, Opt
 from forestcoll.base.units import size_name
 from forestcoll.presentation.tables import Column, Row, Table, row
 from forestcoll.presentation.text import bandwidth, duration, percent
+from forestcoll.schedule.flows.shape import FlowShape
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.schedule.steps.shape import StepShape
@@ -17,6 +18,8 @@ def sends_of(schedule: Schedule) -> int:
     shape = shape_of(schedule)
     if isinstance(shape, TreeShape):
         return shape.phases * shape.greatest_height
+    if isinstance(shape, FlowShape):
+        return shape.greatest_height
     return shape.steps if isinstance(shape, StepShape) else shape.hops
 
 
