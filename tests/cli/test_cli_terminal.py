@@ -108,10 +108,12 @@ def test_bars_fit_one_line_of_any_terminal(columns: int, monkeypatch: pytest.Mon
 def test_progress_bars_do_not_change_standard_output() -> None:
     terminal, its_end = os.openpty()
     words = command("generate", "ring:nodes=3", "-o", "-")
-    with os.fdopen(terminal, "rb"):
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=its_end, env=environment(), check=True)  # noqa: S603
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=its_end, env=environment()) as run:  # noqa: S603
         os.close(its_end)
-    assert json.loads(done.stdout)["format"] == "forestcoll.schedule/1"
+        _until(terminal)
+        out, _ = run.communicate(timeout=60)
+    os.close(terminal)
+    assert json.loads(out)["format"] == "forestcoll.schedule/1"
 
 
 def test_ctrl_c_removes_the_bar_and_shows_the_cursor() -> None:

@@ -20,6 +20,7 @@ from forestcoll.topology.registry import load_topology
 from forestcoll.what_if.exchanges import exchanges_of_boxes
 from forestcoll.what_if.upgrades import Upgrade
 from networks import examples
+from refusal import refusal
 
 
 def network_of(network: str | int) -> Topology:
@@ -273,3 +274,9 @@ def test_an_adapter_that_is_a_compute_node_has_a_whole_price() -> None:
 def test_a_price_of_no_links_or_no_money_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         upgrades("dgx-a100:boxes=2", prices=[text])
+
+
+def test_a_price_that_is_too_long_is_refused_with_the_limit() -> None:
+    assert refusal(lambda: upgrades("dgx-a100:boxes=2", prices=["nic=1e300"])) == (
+        "price 'nic=1e300': expected LINKS=PRICE, a number greater than 0 of at most 60 digits, as in nic=20"
+    )

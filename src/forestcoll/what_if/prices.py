@@ -41,7 +41,8 @@ def prices_of(topology: Topology, texts: Sequence[str]) -> Mapping[Ends, Fractio
         except ValueError:
             price = Fraction(0)
         if price <= 0:
-            raise InputError(f"price {shown(text)}: expected LINKS=PRICE with a price greater than 0, as in nic=20")
+            expected = "expected LINKS=PRICE, a number greater than 0 of at most 60 digits, as in nic=20"
+            raise InputError(f"price {shown(text)}: {expected}")
         if name.strip().lower() in (NIC, PartKind.NICS):
             links = [ends for part in parts_of(topology, PartKind.NICS) for ends in part.links]
             found |= {ends: price / _directions(topology, ends) for ends in links}

@@ -57,3 +57,8 @@ def test_a_wrong_send_is_refused(phase: object, message: str) -> None:
 def test_a_collective_without_steps_is_refused() -> None:
     message = "a broadcast is no collective of steps; there are allgather, reduce-scatter, allreduce, all-to-all"
     assert refusal(of_sends, STEPS, collective="broadcast") == message
+
+
+def test_an_allreduce_needs_two_lists_of_steps() -> None:
+    message = "an allreduce has 2 lists of steps, each an argument of its own; 1 given"
+    assert refusal(of_sends, (STEPS, STEPS), collective="allreduce") == message

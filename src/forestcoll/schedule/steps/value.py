@@ -326,8 +326,8 @@ class StepSchedule(Schedule):
             raise unknown_name(f"{kind.with_article} is no collective of steps", kind, [each.value for each in _OPS])
         ops = _OPS[kind]
         if len(phases) != len(ops):
-            each = plural(len(ops), "phase")
-            raise InputError(f"{kind.with_article} has {each} of steps, and {len(phases)} are given; give {len(ops)}")
+            each = plural(len(ops), "list") + " of steps"
+            raise InputError(f"{kind.with_article} has {each}, each an argument of its own; {len(phases)} given")
         sends = _Sends(network)
         made = [
             StepPhase(op, Transfers.of([sends.transfer(send) for send in _in(step)] for step in _in(steps)))
