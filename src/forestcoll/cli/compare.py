@@ -86,8 +86,8 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
     "--cuda-table",
     type=FileName(),
     metavar="FILE",
-    help="Add a row with the times that time slots on GPUs are expected to take, with the time of a slot in FILE, a "
-    "table of 'bench --cuda --write-table'.",
+    help="Add a row with the times that time slots on GPUs are expected to take, with the time of a slot in FILE, the "
+    "table of 'bench --cuda'.",
 )
 @path_option(
     "--html",
