@@ -82,7 +82,8 @@ def _without_python(lowering: Lowering) -> tuple[str, ...]:
     names = _DEFAULT_NAMES.get((ranks, next(iter(boxes.values())))) if len(set(boxes.values())) == 1 else None
     if names is None:
         return ()
-    return (f"MSCCL++ from 0.9 on loads it without Python from $MSCCLPP_CACHE_DIR/default/ as {names}",)
+    where = f"$MSCCLPP_CACHE_DIR/default/ as {names}, whatever the collective is"
+    return (f"MSCCL++ from 0.9 on loads it without Python from {where}",)
 
 
 def proven(
