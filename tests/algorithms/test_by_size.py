@@ -14,6 +14,7 @@ from forestcoll.algorithms.by_size import BySize, candidates
 from forestcoll.algorithms.generate import generate, generated, problem_of
 from forestcoll.algorithms.method import methods
 from forestcoll.base.errors import InputError
+from forestcoll.comparison import compare
 from forestcoll.demand.collective import COMPARED, Collective
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.trees.shape import tree_shape
@@ -49,9 +50,12 @@ def test_no_algorithm_is_faster_than_the_best_schedule(spec: str, collective: Co
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", ["ring:nodes=8", "mi300x:boxes=1", "mi250:boxes=1,gpus=8", "rail:boxes=2,gpus=3"])
-def test_no_algorithm_that_searches_is_faster(spec: str) -> None:
-    for cell in cells_of(spec, "allreduce", SIZES):
-        assert cell.ratio <= LOSS, cell
+def test_no_row_of_a_comparison_is_faster_than_ours(spec: str) -> None:
+    """`milp`, which searches for seconds, is faster than the other candidates here; a comparison takes it then."""
+    own, *others = compare(spec, "allreduce", sizes=SIZES).rows
+    for place, size in enumerate(SIZES):
+        for row in others:
+            assert own.times[place].seconds <= LOSS * row.times[place].seconds, (row.name, size)
 
 
 def test_most_times_are_near_the_lower_bound() -> None:
