@@ -13,7 +13,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.nccl.choice.table import Entry, Key, Table
 from forestcoll.nccl.graph.hosts import host_graphs
-from forestcoll.nccl.settings import library_of, proof_of, settings
+from forestcoll.nccl.settings import nccl_algbw, proof_of, settings
 from forestcoll.topology import Topology
 from forestcoll.topology.registry import load_topology
 from shuffled_hosts import shuffled
@@ -104,7 +104,7 @@ def test_a_dead_nic_on_four_h100_hosts_costs_nccls_rings_an_eighth() -> None:
     whole = load_topology(FOUR)
     damaged = whole.without("b0/gpu0--ib")
     for collective in (Collective.ALLREDUCE, Collective.ALLGATHER):
-        before, after = (library_of(each, NodeDemand(collective), "RING").algbw for each in (whole, damaged))
+        before, after = (nccl_algbw(each, NodeDemand(collective), "RING").algbw for each in (whole, damaged))
         assert before is not None
         assert after is not None
         assert 1 - after / before == Fraction(1, 8)

@@ -128,7 +128,7 @@ def test_the_order_of_the_hosts_in_the_network_is_a_cause_if_another_one_is_bett
     (cause,) = [each for each in test.causes if each.change == "the order of the hosts"]
     assert cause.test.startswith("forestcoll rank-order ")
     assert cause.busbw == Fraction(155, 2)
-    assert test.library is not None
-    assert test.library.best == 2 * (test.library.algbw or 0)
-    assert test.best_of_settings == test.library.best
+    assert test.nccl is not None
+    assert test.nccl.best == 2 * (test.nccl.algbw or 0)
+    assert test.best_of_settings == test.nccl.best
     assert any("NCCL's best" in line and "rank-order" in line for line in comparison_page(judged(network, 77)).lines())

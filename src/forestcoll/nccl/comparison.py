@@ -21,7 +21,7 @@ from forestcoll.nccl.healthy import ANY, NVLS, RINGS, TREES
 from forestcoll.nccl.limits import Limit, limits_of
 from forestcoll.nccl.reading import read_log
 from forestcoll.nccl.results import COLLECTIVES, Log, LogRow, LogTest, collectives_of
-from forestcoll.nccl.settings import Library, library_of
+from forestcoll.nccl.settings import NcclAlgbw, nccl_algbw
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
 from forestcoll.solver.bounds.rings import RingBound, ring_bound
@@ -84,7 +84,7 @@ class TestComparison:
         remarks: what the user should know, in sentences.
         figure: the algbw in GB/s that the user gave instead of a log; None if there is a log.
         causes: what may be the cause of a low result, the best first; `what_if.causes` finds them.
-        library: what NCCL's settings could reach, in the unit of the topology; None without a bound.
+        nccl: what NCCL's settings could reach, in the unit of the topology; None without a bound.
     """
 
     test: LogTest
@@ -100,7 +100,7 @@ class TestComparison:
     remarks: tuple[str, ...] = ()
     figure: Fraction | None = None
     causes: tuple[Cause, ...] = ()
-    library: Library | None = None
+    nccl: NcclAlgbw | None = None
 
     __test__ = False  # the name is no test of pytest
 
@@ -132,7 +132,7 @@ class TestComparison:
     @property
     def best_of_settings(self) -> Fraction | None:
         """What the best setting of the library could reach, in the unit of the topology; None if not known."""
-        reached = [each.reached for each in self.limits] + ([] if self.library is None else [self.library.best])
+        reached = [each.reached for each in self.limits] + ([] if self.nccl is None else [self.nccl.best])
         return max((each for each in reached if each is not None), default=None)
 
     @property
@@ -347,8 +347,8 @@ class _Comparer:
                 not each.usual.source,
             )
         )
-        remarks, library = tuple(self._limit_remarks(limits, measured)), library_of(self.network, demand)
-        return replace(found, limits=tuple(limits), remarks=remarks, library=library)
+        remarks, nccl = tuple(self._limit_remarks(limits, measured)), nccl_algbw(self.network, demand)
+        return replace(found, limits=tuple(limits), remarks=remarks, nccl=nccl)
 
     def _limit_remarks(self, limits: Sequence[Limit], measured: Fraction) -> Iterator[str]:
         """Yield what the limits say besides: no algorithm of NCCL is so fast, or NVLS, which did not run, is faster."""

@@ -143,7 +143,7 @@ def proof_of(problem: Problem, setting: Setting, bound: Fraction) -> str:
 
 
 @dataclass(frozen=True)
-class Library:
+class NcclAlgbw:
     """What NCCL reaches for large data, in the unit of the topology.
 
     Attributes:
@@ -159,7 +159,7 @@ class Library:
     setting: str = ""
 
 
-def library_of(topology: Topology, demand: NodeDemand, algorithm: str | None = None) -> Library:
+def nccl_algbw(topology: Topology, demand: NodeDemand, algorithm: str | None = None) -> NcclAlgbw:
     """Return what NCCL reaches for large data on a network, in the strongest form of its algorithms.
 
     Args:
@@ -169,7 +169,7 @@ def library_of(topology: Topology, demand: NodeDemand, algorithm: str | None = N
 
     Example:
         >>> from forestcoll import load_topology
-        >>> found = library_of(load_topology("dgx-h100:boxes=4").without("b0/gpu0--ib"), NodeDemand())
+        >>> found = nccl_algbw(load_topology("dgx-h100:boxes=4").without("b0/gpu0--ib"), NodeDemand())
         >>> found.algorithm, str(found.algbw), str(found.best)
         ('RING', '11200/31', '11200/31')
     """
@@ -177,10 +177,10 @@ def library_of(topology: Topology, demand: NodeDemand, algorithm: str | None = N
     name = _own_algorithm(problem) if algorithm is None else algorithm
     found = [] if len(problem.members) > _MOST_RANKS else list(settings(problem))
     if not found:
-        return Library(name)
+        return NcclAlgbw(name)
     own = next((each.algbw for each in found if each.algorithm == name), None)
     best = max(found, key=lambda each: each.algbw)
-    return Library(name, own, best.algbw, best.text)
+    return NcclAlgbw(name, own, best.algbw, best.text)
 
 
 def _own_algorithm(problem: Problem) -> str:

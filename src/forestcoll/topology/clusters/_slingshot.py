@@ -24,7 +24,7 @@ class SlingshotCluster(PublishedCluster):
     boxes: int = integer(2, "nodes", is_size=True)
     groups: int = integer(1, f"groups over which the nodes are spread evenly, with at most {GROUP} in each")
     nic_bandwidth: Fraction = link_bandwidth(25, "GB/s each way of a NIC")
-    global_bandwidth: Fraction | None = derived_bandwidth("no limit", "GB/s each way between every two groups")
+    global_bandwidth: Fraction | None = derived_bandwidth("no limit", "GB/s each way between each pair of groups")
 
     def problem(self) -> str | None:
         if self.boxes % self.groups or self.boxes > GROUP * self.groups:

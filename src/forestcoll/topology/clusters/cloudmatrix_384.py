@@ -1,6 +1,6 @@
 """Huawei CloudMatrix 384: supernodes of 48 nodes with 8 Ascend 910C, switches in seven planes, RDMA between supernodes.
 
-A 910C (two dies, one node here) has 392 GB/s each way of the Unified Bus, 56 in each of seven planes. A node has one
+A 910C (two chips, one node here) has 392 GB/s each way of the Unified Bus, 56 in each of seven planes. A node has one
 switch (L1) in each plane, with 448 GB/s each way up to the switches (L2) of its plane: 8 * 56, so the fabric is
 non-blocking. One switch stands for the 16 L2 switches of a plane. Between supernodes, each 910C has 400 Gb/s of RDMA,
 50 GB/s each way. The Kunpeng processors, which have links of their own, are left out.

@@ -56,7 +56,7 @@ class AnyCluster(ClusterRecipe):
     pod_leaves: int | None = derived_integer("all leaf switches", "leaf switches of each pod, by plane", minimum=1)
     pod_oversubscription: Fraction = positive(1, "bandwidth down divided by bandwidth up, of each pod")
     global_bandwidth: Fraction | None = derived_bandwidth(
-        "none", "GB/s each way between every two pods, or leaf switches if there are no pods, in place of a core"
+        "none", "GB/s each way between each pair of pods, or leaf switches if there are no pods, in place of a core"
     )
     sharp: bool = flag("leaf, spine and core switches multicast and aggregate (SHARP)")
     dims: tuple[int, ...] | None = dimensions(None, "boxes along each dimension of a torus", default_text="no torus")

@@ -14,7 +14,7 @@ from forestcoll.topology.registry import topology_builder
 
 @topology_builder(
     "frontier",
-    summary="Frontier: nodes of 8 MI250X dies and 4 NICs, dragonfly groups of 128 nodes, 4 links between two groups",
+    summary="Frontier: nodes of 8 MI250X GCDs and 4 NICs, dragonfly groups of 128 nodes, 4 links between two groups",
     source="glennklockwood.com/garden/systems/frontier, and garden/dragonfly; nodes as mi250x",
 )
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Frontier(SlingshotCluster):
     """Nodes of Frontier."""
 
     groups: int = integer(1, f"groups over which the nodes are spread evenly, {GROUP} in each at most", maximum=74)
-    global_bandwidth: Fraction = link_bandwidth(100, "GB/s each way between every two groups, over four links")
+    global_bandwidth: Fraction = link_bandwidth(100, "GB/s each way between each pair of groups, over four links")
 
     def machine(self) -> str:
         return "mi250x"

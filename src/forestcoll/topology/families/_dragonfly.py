@@ -19,7 +19,7 @@ class DragonflyRecipe(Recipe):
         nodes: the compute nodes of each router that has some.
         global_links: the most links of each router to other groups.
         groups: the number of groups; None for the most, with one link between two groups.
-        pair_links: the links between every two groups; None for the most.
+        pair_links: the links between each pair of groups; None for the most.
         bandwidth: the bandwidth between a compute node and its router.
         local_bandwidth: the bandwidth of a link within a group.
         global_bandwidth: the bandwidth of a link between groups.

@@ -27,7 +27,7 @@ class Dragonfly(DragonflyRecipe):
     nodes: int = integer(2, "compute nodes of each router (p)", is_size=True)
     global_links: int = integer(2, "links of each router to other groups (h), at most", is_size=True)
     groups: int | None = derived_integer("routers*global_links/pair_links+1", "groups (g)", minimum=2)
-    pair_links: int | None = derived_integer("as many as fit", "links between every two groups", minimum=1)
+    pair_links: int | None = derived_integer("as many as fit", "links between each pair of groups", minimum=1)
     bandwidth: Fraction = link_bandwidth(1, "between a compute node and its router, each way")
     local_bandwidth: Fraction = link_bandwidth(1, "of a link between routers of a group, each way")
     global_bandwidth: Fraction = link_bandwidth(1, "of a link between groups, each way")

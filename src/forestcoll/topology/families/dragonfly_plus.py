@@ -28,7 +28,7 @@ class DragonflyPlus(DragonflyRecipe):
     nodes: int = integer(2, "compute nodes of each leaf", is_size=True)
     global_links: int = integer(2, "links of each spine to other groups, at most", is_size=True)
     groups: int | None = derived_integer("spines*global_links/pair_links+1", "groups", minimum=2)
-    pair_links: int | None = derived_integer("as many as fit", "links between every two groups", minimum=1)
+    pair_links: int | None = derived_integer("as many as fit", "links between each pair of groups", minimum=1)
     bandwidth: Fraction = link_bandwidth(1, "between a compute node and its leaf, each way")
     local_bandwidth: Fraction = link_bandwidth(1, "of a link between a leaf and a spine, each way")
     global_bandwidth: Fraction = link_bandwidth(1, "of a link between groups, each way")

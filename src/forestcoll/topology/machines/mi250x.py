@@ -1,4 +1,4 @@
-"""AMD MI250X in nodes of Frontier, LUMI and others: eight GPUs (dies), a 200 Gb/s NIC for every two; bandwidths.
+"""AMD MI250X in nodes of Frontier, LUMI and others: eight GPUs (GCDs), a 200 Gb/s NIC for each pair; bandwidths.
 
 An Infinity Fabric link runs at 25 GT/s on 16 lanes: 50 GB/s each way. A node has four cards of two dies, and the links
 between dies that RCCL's model of such a node lists. The NIC of a card, 25 GB/s each way, is at its second die; data of
@@ -27,7 +27,7 @@ FABRIC_LINKS = {
 
 @topology_builder(
     "mi250x",
-    summary="AMD MI250X: 8 GPUs (dies) on direct Infinity Fabric links, a 200 Gb/s NIC for every two",
+    summary="AMD MI250X: 8 GPUs (GCDs) on direct Infinity Fabric links, a 200 Gb/s NIC for each pair",
     source="github.com/ROCm/rccl, tools/topo_expl/models/topo_8p1h.xml; docs.olcf.ornl.gov, Frontier user guide (NICs)",
 )
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ class Accelerator:
 
     Attributes:
         device: its type of device in torch.
-        library: the backend of torch that moves its tensors.
+        backend_name: the name of the backend of torch that moves its tensors.
         has_graphs: whether collectives are captured as graphs.
     """
 
     device: str
-    library: str
+    backend_name: str
     has_graphs: bool
 
     @property
@@ -34,25 +34,25 @@ class Accelerator:
     @property
     def title(self) -> str:
         """The name of the library in messages."""
-        return "RCCL" if self.library == "nccl" and torch.version.hip else self.library.upper()
+        return "RCCL" if self.backend_name == "nccl" and torch.version.hip else self.backend_name.upper()
 
     @property
     def kind(self) -> Any:
         """The number that torch has for the library."""
-        return getattr(dist.ProcessGroup.BackendType, self.library.upper())
+        return getattr(dist.ProcessGroup.BackendType, self.backend_name.upper())
 
     @property
     def is_here(self) -> bool:
         """Whether there is such a GPU, and its library."""
-        has_library = getattr(dist, f"is_{self.library}_available", None)
+        has_library = getattr(dist, f"is_{self.backend_name}_available", None)
         return has_library is not None and has_library() and self.module.is_available()
 
     def backend(self, store: dist.Store, rank: int, size: int, timeout: timedelta) -> Any:
         """Return a new backend of the library for a group."""
-        make = getattr(dist, f"ProcessGroup{self.library.upper()}")
+        make = getattr(dist, f"ProcessGroup{self.backend_name.upper()}")
         options = make.Options()
         options._timeout = timeout  # noqa: SLF001 (torch has no other way)
-        return make(dist.PrefixStore(f"{self.library}/", store), rank, size, options)
+        return make(dist.PrefixStore(f"{self.backend_name}/", store), rank, size, options)
 
 
 CUDA = Accelerator("cuda", "nccl", has_graphs=True)

@@ -36,7 +36,7 @@ class Inner:
     @property
     def names(self) -> dict[str, str]:
         """The library that serves each type of device."""
-        return {device: "gloo" if device == "cpu" else ACCELERATORS[device].library for device in self.backends}
+        return {device: "gloo" if device == "cpu" else ACCELERATORS[device].backend_name for device in self.backends}
 
     def serve(self, group: dist.ProcessGroup) -> None:
         """Give `group` the same backends: torch looks them up by device, and for operations that only C++ calls."""

@@ -18,7 +18,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change
 from forestcoll.what_if.asked import Answer
 from forestcoll.what_if.failover import FailoverSet, manifest
-from forestcoll.what_if.library import Libraries
+from forestcoll.what_if.nccl_algbws import NcclAlgbws
 from forestcoll.what_if.study import ChangeRow, Study
 from forestcoll.what_if.upgrades import Upgrade, UpgradeStudy
 
@@ -44,7 +44,7 @@ def study_page(study: Study, what: str = "change") -> Page:
     if not study.rows:
         return Page(_title(study.topology, study.demand), (*head, f"No {what} gains anything.", row(rows=[])))
     now, left = len(study.demand.members(study.topology)), [_members_left(study, each) for each in study.rows]
-    library = _Library(study, [each.change for each in study.rows])
+    nccl = _Nccl(study, [each.change for each in study.rows])
     columns = (
         Column(what, key="change"),
         Column("of this kind", right=True, key="count"),
@@ -52,8 +52,8 @@ def study_page(study: Study, what: str = "change") -> Page:
         Column(f"algbw, {study.topology.bandwidth_unit}", _number, right=True, key="algbw"),
         Column("busbw", _number, right=True, key="busbw"),
         Column("of now", percent, right=True),
-        Column("NCCL" if library.is_known else None, library.own_part, right=True),
-        Column("NCCL's best" if library.is_known else None, library.best_part, right=True),
+        Column("NCCL" if nccl.is_known else None, nccl.own_part, right=True),
+        Column("NCCL's best" if nccl.is_known else None, nccl.best_part, right=True),
         Column("bottleneck", partial(_bottleneck, study)),
         *(Column(None, key=key) for key in ("ratio", "bottleneck", "optimal", "library_algbw", "library_best_algbw")),
     )
@@ -71,23 +71,23 @@ def study_page(study: Study, what: str = "change") -> Page:
             each.ratio,
             partial(_bottleneck_document, study, each),
             each.value.is_optimal,
-            partial(library.algbw, place),
-            partial(library.best_algbw, place),
+            partial(nccl.algbw, place),
+            partial(nccl.best_algbw, place),
         )
         for place, (each, nodes) in enumerate(zip(study.rows, left, strict=True))
     )
     table = Table(columns, rows, notes=_whole_fabric(study), key="rows", most=_MOST_ROWS)
     return Page(
         _title(study.topology, study.demand),
-        (*head, library.head, table, *_first_reason(study), *library.sentences(study.rows[0])),
+        (*head, nccl.head, table, *_first_reason(study), *nccl.sentences(study.rows[0])),
     )
 
 
-class _Library:
+class _Nccl:
     """What NCCL reaches after each change of a study: the first changes only, because each takes time."""
 
     def __init__(self, study: Study | UpgradeStudy, changes: Sequence[Change]) -> None:
-        self._found = Libraries(study.topology, study.demand)
+        self._found = NcclAlgbws(study.topology, study.demand)
         self._changes = changes[:_MOST_OF_LIBRARY]
         self._after = cache(lambda place: self._found.after(self._changes[place]))
 
@@ -159,7 +159,7 @@ def upgrades_page(study: UpgradeStudy) -> Page:
         Column("cost" * has_prices or None, _money, right=True, key="cost" if has_prices else None),
         Column("gain for 1" * has_prices or None, _money, right=True, key="gain_per_cost" if has_prices else None),
     )
-    library = _Library(study, [_upgrade(each) for each in study.rows])
+    nccl = _Nccl(study, [_upgrade(each) for each in study.rows])
     rows = tuple(
         (
             each.name,
@@ -175,8 +175,8 @@ def upgrades_page(study: UpgradeStudy) -> Page:
             each.breakpoint,
             each.gain_beyond,
             [_point(each, bandwidth, algbw) for bandwidth, algbw in each.curve],
-            partial(library.algbw, place),
-            partial(library.best_algbw, place),
+            partial(nccl.algbw, place),
+            partial(nccl.best_algbw, place),
             each.cost,
             each.gain_per_cost,
         )
@@ -194,7 +194,7 @@ def upgrades_page(study: UpgradeStudy) -> Page:
         * has_prices,
     )
     table = Table(columns, rows, notes=notes, key="rows", most=_MOST_ROWS)
-    return Page(_title(study.topology, study.demand), (*_head(study), library.head, table, *_best_for_the_money(study)))
+    return Page(_title(study.topology, study.demand), (*_head(study), nccl.head, table, *_best_for_the_money(study)))
 
 
 def _point(row: Upgrade, bandwidth: Fraction, algbw: Fraction) -> dict[str, Fraction]:

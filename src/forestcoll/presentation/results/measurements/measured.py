@@ -204,9 +204,9 @@ def _figures(unit: str, test: TestComparison, factor: Fraction) -> Iterator[tupl
         share, names = percent(best / test.rings_algbw), "; ".join(each.name(unit) for each in test.limiting_rings)
         yield "NCCL's rings", f"at most algbw {bandwidth(test.rings_algbw, 'GB/s')}; the best is {share} of it"
         yield "limited by", names
-    if (library := test.library) is not None and (library.best or 0) > (library.algbw or 0):
-        best_setting = bandwidth((library.best or Fraction(0)) * test.gbps, "GB/s")
-        yield "NCCL's best", f"algbw {best_setting} with {library.setting}"
+    if (nccl := test.nccl) is not None and (nccl.best or 0) > (nccl.algbw or 0):
+        best_setting = bandwidth((nccl.best or Fraction(0)) * test.gbps, "GB/s")
+        yield "NCCL's best", f"algbw {best_setting} with {nccl.setting}"
     for each in sums:
         yield "NVLS", f"at most algbw {bandwidth(each, 'GB/s')}; the best is {percent(best / each)} of it"
     for limit in test.limits:

@@ -5,8 +5,8 @@ have uplinks to a spine, and spines of several pods have uplinks to a core. One 
 and one for all switches of the core, because traffic is spread evenly over them. The uplinks of a leaf or a spine have
 together the bandwidth of its links downwards, divided by the oversubscription of its level.
 
-With `global_bandwidth`, no core joins the pods, but links between every two of them: a dragonfly+. If there are no
-pods, such links join every two leaves, in place of spines: a dragonfly whose groups are one switch each.
+With `global_bandwidth`, no core joins the pods, but links between each pair of them: a dragonfly+. If there are no
+pods, such links join each pair of leaves, in place of spines: a dragonfly whose groups are one switch each.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Fabric:
         oversubscription: bandwidth down divided by bandwidth up, of each leaf switch.
         pod_leaves: the number of leaf switches of a pod, in each plane; None if there is one pod.
         pod_oversubscription: bandwidth down divided by bandwidth up, of each pod's spine.
-        global_bandwidth: GB/s each way between every two pods, or leaves if there are no pods, in place of switches
+        global_bandwidth: GB/s each way between each pair of pods, or leaves if there are no pods, in place of switches
             above them; None if there are such switches.
         sharp: whether the switches multicast and aggregate.
         partial: whether the last leaf switches and the last pod may be smaller than the others.

@@ -10,7 +10,7 @@ from forestcoll.demand.demand import NodeDemand
 from forestcoll.presentation.results.comparisons.what_if import study_page, upgrades_page
 from forestcoll.topology.changes import change_named
 from forestcoll.what_if import changes_of
-from forestcoll.what_if.library import Libraries
+from forestcoll.what_if.nccl_algbws import NcclAlgbws
 
 FOUR = "dgx-h100:boxes=4"
 DEAD = "b0/gpu0--ib"
@@ -36,7 +36,7 @@ def test_a_dead_nic_costs_the_optimum_less_than_nccls_rings() -> None:
     nics = Fraction(7 * 50, 8 * 50)
     for collective in ("allgather", "allreduce"):
         [row] = failures(FOUR, "nics", collective).rows
-        found = Libraries(load_topology(FOUR), NodeDemand(Collective(collective)))
+        found = NcclAlgbws(load_topology(FOUR), NodeDemand(Collective(collective)))
         after = found.after(row.change).algbw
         assert after is not None
         assert found.now.algbw is not None
@@ -92,6 +92,6 @@ def test_other_collectives_and_one_change() -> None:
 
 def test_the_algorithm_is_that_of_the_table_of_the_machine() -> None:
     network = load_topology("dgx-h100:boxes=1,nvls=true")
-    found = Libraries(network, NodeDemand(Collective.ALLREDUCE))
+    found = NcclAlgbws(network, NodeDemand(Collective.ALLREDUCE))
     assert found.now.algorithm == "NVLS"
     assert found.after(change_named(network, ["b0/gpu0--b0/nvswitch"])).algbw is None

@@ -5,14 +5,14 @@ from functools import cached_property
 
 from forestcoll.demand.change import demand_after
 from forestcoll.demand.demand import NodeDemand
-from forestcoll.nccl.settings import Library, library_of
+from forestcoll.nccl.settings import NcclAlgbw, nccl_algbw
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change
 from forestcoll.topology.graph.walks import unreachable_pair
 
 
 @dataclass(frozen=True)
-class Libraries:
+class NcclAlgbws:
     """What NCCL reaches on a network and after changes.
 
     After a change, NCCL runs the algorithm that it ran before, with the hosts in the order of the network. Of symmetric
@@ -26,7 +26,7 @@ class Libraries:
         >>> from forestcoll import load_topology
         >>> from forestcoll.topology.changes import change_named
         >>> network = load_topology("dgx-h100:boxes=4")
-        >>> found = Libraries(network, NodeDemand())
+        >>> found = NcclAlgbws(network, NodeDemand())
         >>> failed = found.after(change_named(network, ["b0/gpu0--ib"]))
         >>> found.now.algorithm, float(failed.algbw / found.now.algbw)
         ('RING', 0.875)
@@ -36,20 +36,20 @@ class Libraries:
     demand: NodeDemand
 
     @cached_property
-    def now(self) -> Library:
+    def now(self) -> NcclAlgbw:
         """What NCCL reaches before the changes."""
-        return library_of(self.topology, self.demand)
+        return nccl_algbw(self.topology, self.demand)
 
     def knows(self, change: Change) -> bool:
         """Return whether a change has no new links: NCCL does not know how to use those."""
         return all(bandwidth[:2] in self.topology.link_numbers for bandwidth in change.bandwidths)
 
-    def after(self, change: Change) -> Library:
+    def after(self, change: Change) -> NcclAlgbw:
         """Return what NCCL reaches after a change; nothing is known after one that it does not know."""
-        nothing = Library(self.now.algorithm)
+        nothing = NcclAlgbw(self.now.algorithm)
         if self.now.best is None or not self.knows(change):
             return nothing
         network, demand = change.network(self.topology), demand_after(change, self.topology, self.demand)
         if demand is None or unreachable_pair(network, demand.members(network)) is not None:
             return nothing
-        return library_of(network, demand, self.now.algorithm)
+        return nccl_algbw(network, demand, self.now.algorithm)
