@@ -35,8 +35,8 @@ MOST_BYTES = 2**32
 SLOW = 0.95
 """A program that reaches less than this part of the algbw of its schedule is slow."""
 
-WORK_OF_RANK = 150_000
-"""The search ends when it has simulated about this many instructions for each rank, in about a sixth of a second."""
+WORK_OF_RANK = 300_000
+"""The search ends when it has simulated about this many instructions for each rank, in about a third of a second."""
 
 HIGH = 4
 """Trees are high if they have this height on average: data often waits."""

@@ -116,8 +116,7 @@ class Instances(Move):
 class Steps(Move):
     """Two or more instances with steps of a few chunks, and pieces so small that a step is a part of a message.
 
-    The first messages of an instance can then be smaller, and instances that share a link wait less for each other. All
-    hops to a rank are on one channel, so that a block takes turns between trees.
+    The first messages of an instance can then be smaller, and instances that share a link wait less for each other.
     """
 
     changes = frozenset({"instances", "pieces", "step_chunks"})
@@ -128,8 +127,7 @@ class Steps(Move):
         options = best.options
         if not space.counts or options.lanes is not None or options.strands > 1:
             return None
-        levels = options.levels if "levels" in space.given else 1
-        wide = replace(options, instances=max(2, options.instances), step_chunks=self.chunks, levels=levels)
+        wide = replace(options, instances=max(2, options.instances), step_chunks=self.chunks)
         return replace(wide, pieces=max(wide.pieces, min(MOST, self.parts * whole_pieces(wide, space))))
 
 
@@ -217,7 +215,14 @@ def whole_pieces(options: Options, space: Candidates) -> int:
     return int(min(MOST, 1 << (max(1, greatest) - 1).bit_length()))
 
 
-OF_TREES = (Parts(), Message(Fraction(1, 2)), Chunks(fewer=True), Message(Fraction(2)), Chunks(fewer=False))
+OF_TREES = (
+    Parts(),
+    Message(Fraction(1, 2)),
+    Chunks(fewer=True),
+    Message(Fraction(2)),
+    Chunks(fewer=False),
+    Message(Fraction(3, 4)),
+)
 """The moves for plans of trees."""
 
 OF_OTHER_PLANS = (Instances(), Message(Fraction(1, 4)), Message(Fraction(4)), Chunks(fewer=True), Chunks(fewer=False))
@@ -229,10 +234,11 @@ OF_MESSAGES = (
     Chunks(fewer=True),
     Instances(),
     Steps(2, 1),
+    Steps(3, 1),
+    OneLevel(),
     Steps(1, 1),
     Steps(2, 2),
     Steps(3, 2),
-    OneLevel(),
     Pieces(1),
     Chunks(fewer=False),
     Longer(Fraction(5, 6)),

@@ -29,7 +29,7 @@ BUSY = 0.9
 """The search also ends when a link is busy for this part of the time, if it carries so much more than in the schedule
 that the program would be slow without any waiting."""
 
-GAIN = 1.005
+GAIN = 1.002
 """A move is kept if the program becomes faster by this factor."""
 
 
