@@ -254,8 +254,8 @@ def demand_options(command: Command) -> Command:
         click.option(
             "--layout",
             metavar="LAYOUT",
-            help="Groups by dimension, the fastest first, such as tp=8,dp=4. The dimensions are tp, dp, ep, pp and cp "
-            "(tensor, data, expert, pipeline and context parallel).",
+            help="Groups by dimension, the fastest first, such as tp=8,dp=4. The dimensions are tp, dp, fsdp, "
+            "ep, pp and cp (tensor, data, sharded data, expert, pipeline and context parallel).",
         ),
         click.option(
             "--group-sizes",
