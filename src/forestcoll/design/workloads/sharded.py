@@ -111,7 +111,7 @@ def layout_times(
     Example:
         >>> found = layout_times("dgx-a100:boxes=2", "fsdp=16", "nccl-ring", alpha_us=Fraction(10))
         >>> round(found.us("fsdp", Collective.ALLGATHER, 10**9))
-        4838
+        4988
     """
     network, wanted = load_topology(topology), Layout.of(layout)
     wanted.check(network)

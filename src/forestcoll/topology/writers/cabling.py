@@ -15,7 +15,6 @@ import csv
 import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from heapq import heapify, heappop
 from pathlib import Path
 from typing import NamedTuple
 
@@ -169,8 +168,7 @@ class _FreePorts:
         for key, count in degrees.items():
             taken = used.get(key, set())
             free = [port for port in range(count + len(taken)) if port not in taken][:count]
-            heapify(free)
-            self._free[key] = free
+            self._free[key] = free[::-1]
 
     def cable(self, kind: str, node: str, other: str) -> Cable:
         """Return a cable between the lowest free ports of two nodes."""
@@ -178,9 +176,9 @@ class _FreePorts:
 
     def _take(self, side: str, node: str) -> int:
         # The two sides of a duplex port are taken together, so their lists are equal.
-        port = heappop(self._free[side, node])
+        port = self._free[side, node].pop()
         if self._duplex:
-            heappop(self._free["receive" if side == "send" else "send", node])
+            self._free["receive" if side == "send" else "send", node].pop()
         return port
 
 
