@@ -1,5 +1,6 @@
 """Ranks of one host: they read each other's memory, and nothing else changes."""
 
+import gc
 import os
 import socket
 import tempfile
@@ -139,12 +140,15 @@ def test_nothing_is_left() -> None:
         opened = [os.path.realpath(each) for each in Path("/proc/self/fd").iterdir()]
         return sum("memfd:forestcoll" in each for each in opened)
 
+    gc.collect()  # groups of other tests
     before, files_before = left(), files()
     with Players([generate("ring:nodes=2", each) for each in COLLECTIVES]) as players:
         check(players, 2 * 30_000)
         assert left()[1] > before[1]
         assert files() <= files_before
-    assert left() == before
+    descriptors, mapped = left()
+    assert descriptors <= before[0]
+    assert mapped <= before[1]
 
 
 def test_a_rank_that_cannot_join_keeps_nothing() -> None:
