@@ -100,15 +100,15 @@ class Message(Move):
 
 @dataclass(frozen=True)
 class Instances(Move):
-    """Twice as many parallel copies of the program."""
+    """Twice as many parallel copies of the program; messages of steps have one."""
 
     changes = frozenset({"instances"})
 
-    def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:  # noqa: ARG002 (as all moves)
+    def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
         options = best.options
         more = 2 * options.instances
-        is_parallel = options.lanes is not None or options.strands > 1
-        return None if more > MOST_INSTANCES or is_parallel else replace(options, instances=more)
+        is_alone = options.lanes is not None or options.strands > 1 or not space.in_rounds
+        return None if more > MOST_INSTANCES or is_alone else replace(options, instances=more)
 
 
 @dataclass(frozen=True)
