@@ -32,8 +32,11 @@ from forestcoll.kernels import TurnRule, core_for
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.trees.value import TreeSchedule
 
-MOST_NODES = 256
+MOST_NODES = 1024
 """The most compute nodes: the time of the search grows with their third power."""
+
+MOST_BY_DEFAULT = 256
+"""The most compute nodes in a comparison in which it is not named."""
 
 
 def multitree(rule: TurnRule) -> Callable[[Problem], TreeSchedule]:
@@ -84,4 +87,6 @@ _DESCRIPTIONS = {
     TurnRule.SOURCE: ("multitree-source", "MultiTree (source)", "Greedy trees, by the rule of the published code"),
 }
 for _rule, (_name, _title, _summary) in _DESCRIPTIONS.items():
-    baseline(_name, Family.TREES, UNROOTED, title=_title, summary=_summary)(multitree(_rule))
+    baseline(_name, Family.TREES, UNROOTED, title=_title, summary=_summary, most_by_default=MOST_BY_DEFAULT)(
+        multitree(_rule)
+    )

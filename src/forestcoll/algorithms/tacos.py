@@ -29,8 +29,11 @@ from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.kernels import core_for
 
-MOST_NODES = 64
+MOST_NODES = 1024
 """The most compute nodes: the time of the search grows with the square of their number, times the number of chunks."""
+
+MOST_BY_DEFAULT = 64
+"""The most compute nodes in a comparison in which it is not named."""
 
 CHUNKS = (1, 4, 8)
 """The numbers of chunks of each node that are tried."""
@@ -53,6 +56,7 @@ _MOST_PAIRS = 2**14
     title="TACOS",
     summary="A greedy schedule in steps of time, the best of several random orders",
     by_size=False,
+    most_by_default=MOST_BY_DEFAULT,
 )
 def tacos(problem: Problem) -> BaselineResult:
     """Return the best schedule of TACOS for a problem.

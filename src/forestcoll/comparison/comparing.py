@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from forestcoll.algorithms.baseline import AS_CHOSEN, BEST_SETTING, OWN, BaselineResult, Family, baselines_named
+from forestcoll.algorithms.baseline import (
+    AS_CHOSEN,
+    BEST_SETTING,
+    OWN,
+    BaselineResult,
+    Family,
+    baselines_named,
+    default_baselines,
+)
 from forestcoll.algorithms.best_schedule import BestSchedule
 from forestcoll.algorithms.by_size import NEARLY, BySize
 from forestcoll.algorithms.few_trees import few_trees
@@ -76,7 +84,8 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
         baselines: what the optimum is compared with: names of algorithms; and paths, or texts with a dot or a slash,
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
             Schedules are compared, too, as `schedule 1` and so on. A schedule or program that is wrong becomes a row
-            that is not valid. None for all algorithms that apply, but `milp`, which takes long.
+            that is not valid. None for all algorithms that apply and do not take long; by name, there are also `milp`,
+            and `multitree` and `tacos` on large networks.
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.
@@ -101,9 +110,10 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
     require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
     require_kind(cuda_table, str | os.PathLike | None, "cuda_table", "the name of a file")
     names, others = _named(baselines)
-    chosen = baselines_named(None if names is None else [name for name in names if name not in NCCL_ROWS])
+    given = None if names is None else baselines_named(name for name in names if name not in NCCL_ROWS)
     problem = problem_of(topology, demand, progress)
     _check(problem)
+    chosen = default_baselines(len(problem.members)) if given is None else given
     own, bound = _own(problem)
     skipped: list[Skipped] = []
     rows = _Rows(problem, bound, sizes_of(sizes), costs or Costs())
