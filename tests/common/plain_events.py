@@ -76,7 +76,7 @@ class _Run:
         bandwidths = bytes_per_second(self.paths.topology)
         carried = np.zeros(len(bandwidths))
         for flow, place in self.flows.items():
-            path = self.paths.between(flow.source, flow.target)
+            path = flow.path(self.paths)
             np.add.at(carried, list(path.links), self.sent[place] * np.array(path.weights))
         return PlainTimeline(self.clock.now, tuple(self.actions), tuple((carried / bandwidths).tolist()))
 
@@ -154,8 +154,10 @@ class _Run:
         place, size = self.flows[flow], instruction.count * self.chunk_bytes
         self.sent[place] += size
         yield from self.clock.transfer(place, size)
-        latency = self._latency(flow.source, flow.target)
-        self.clock.start(self._arrival(self.clock.now + latency, instruction, flow.target))
+        ends = [(source, target) for source in flow.sources for target in flow.targets]
+        latency = max(self._latency(*each) for each in ends)
+        for target in flow.targets:
+            self.clock.start(self._arrival(self.clock.now + latency, instruction, target))
         if flow.is_read:
             yield self.clock.now + 2 * latency
         finished[None] += 1
@@ -198,18 +200,23 @@ class _Run:
     def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[RouteShare]:
         """Return the flow of each transfer of an instruction."""
         limited = self.costs.block_gbps is not None and instruction.channel not in self.requests
-        pairs = [(other, rank) for place in instruction.sources for other in self._others(rank, place)]
-        pairs += [(rank, other) for place in instruction.targets for other in self._others(rank, place)]
         owner = (rank, block) if limited else None
-        return [RouteShare(source, target, owner, is_read=source != rank) for source, target in pairs]
+        read = [others for place in instruction.sources if (others := self._others(rank, place))]
+        flows = [RouteShare(others, (rank,), owner, is_read=True) for others in read]
+        for place in instruction.targets:
+            others = self._others(rank, place)
+            apart = not isinstance(place, Message) and place.packets
+            ends = [(other,) for other in others] if apart else [others] * bool(others)
+            flows += [RouteShare((rank,), targets, owner) for targets in ends]
+        return flows
 
-    def _others(self, rank: int, place: Message | Span | Multicast) -> list[int]:
+    def _others(self, rank: int, place: Message | Span | Multicast) -> tuple[int, ...]:
         """Return the other ranks whose memory a place is in; that of a message is in that of its receiver."""
         if isinstance(place, Multicast):
             ranks = list(self.program.groups[place.group])
         else:
             ranks = [self.program.channels[place.channel].target if isinstance(place, Message) else place.rank]
-        return [other for other in ranks if other != rank]
+        return tuple(other for other in ranks if other != rank)
 
 
 def _cells(place: Span | Multicast, rank: int) -> set[tuple[int, object, int]]:

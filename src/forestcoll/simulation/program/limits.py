@@ -4,10 +4,12 @@ The channels of a rank together are two more links, which only this rank uses: o
 all that it receives. A thread block that moves data itself is one more link, which only its transfers use; data that a
 helper sends over a PORT channel has no block. If several ranks send to a rank, data takes more of the bandwidth of the
 last link.
+
+Data that a switch copies to several ranks, or adds up from several, is one transfer, which crosses each link once.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,17 +25,29 @@ class RouteShare(NamedTuple):
     """Transfers that are limited alike.
 
     Attributes:
-        source: the rank that the data comes from.
-        target: the rank that it goes to.
+        sources: the rank that the data comes from; several if a switch adds up their data.
+        targets: the rank that it goes to; several if a switch copies it to them.
         block: the rank and the number of the thread block that moves it; None if blocks have no limit, or if a helper
             moves it.
         is_read: whether the block is on the target, and reads the memory of the source, or a switch for it.
     """
 
-    source: int
-    target: int
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
     block: tuple[int, int] | None = None
     is_read: bool = False
+
+    def path(self, paths: Paths) -> Multipath:
+        """Return the links that the data crosses. Raises `InputError` if there are none to a rank."""
+        if len(self.sources) == len(self.targets) == 1:
+            return paths.between(self.sources[0], self.targets[0])
+        weights: dict[int, float] = {}
+        latency = 0.0
+        for path in (paths.between(source, target) for source in self.sources for target in self.targets):
+            latency = max(latency, path.latency_us)
+            for link, weight in zip(path.links, path.weights, strict=True):
+                weights[link] = max(weight, weights.get(link, 0.0))
+        return Multipath(tuple(weights), tuple(weights.values()), latency)
 
 
 @dataclass(frozen=True)
@@ -57,7 +71,7 @@ def limits_of(paths: Paths, flows: Sequence[RouteShare], costs: Costs) -> RateLi
         InputError: the size in bytes of the network's bandwidth unit is not known.
     """
     rates, ranks = Rates.of(Wires.of(paths.topology), costs), len(paths.members)
-    senders = Counter(target for _, target in {(flow.source, flow.target) for flow in flows})
+    senders = Counter(target for _, targets in {(flow.sources, flow.targets) for flow in flows} for target in targets)
     slower = {rank: float(rates.slower(np.array(float(count)))) for rank, count in senders.items()}
     bandwidths = [1 / rates.links]
     if rates.rank:
@@ -66,8 +80,9 @@ def limits_of(paths: Paths, flows: Sequence[RouteShare], costs: Costs) -> RateLi
     first = sum(len(each) for each in bandwidths)
     found = []
     for flow in flows:
-        path = _slowed(paths, flow, slower[flow.target])
-        more = [len(bandwidths[0]) + flow.source, len(bandwidths[0]) + ranks + flow.target] if rates.rank else []
+        path = _slowed(paths, flow, slower)
+        more = [*flow.sources, *(ranks + target for target in flow.targets)] if rates.rank else []
+        more = [len(bandwidths[0]) + each for each in more]
         if flow.block is not None:
             more.append(first + blocks.setdefault(flow.block, len(blocks)))
         found.append(Multipath((*path.links, *more), (*path.weights, *[1.0] * len(more)), path.latency_us))
@@ -76,11 +91,12 @@ def limits_of(paths: Paths, flows: Sequence[RouteShare], costs: Costs) -> RateLi
     return RateLimits(tuple(found), np.concatenate(bandwidths))
 
 
-def _slowed(paths: Paths, flow: RouteShare, slower: float) -> Multipath:
-    """Return the links of a transfer; data takes `slower` times as much of the last link to the target."""
-    path, node = paths.between(flow.source, flow.target), paths.members[flow.target]
+def _slowed(paths: Paths, flow: RouteShare, slower: Mapping[int, float]) -> Multipath:
+    """Return the links of a transfer; data takes `slower` times as much of the last link to each target."""
+    path = flow.path(paths)
+    factors = {paths.members[target]: slower[target] for target in flow.targets}
     weights = tuple(
-        weight * (slower if paths.topology.links[link].target == node else 1.0)
+        weight * factors.get(paths.topology.links[link].target, 1.0)
         for link, weight in zip(path.links, path.weights, strict=True)
     )
     return Multipath(path.links, weights, path.latency_us)

@@ -9,7 +9,7 @@ from forestcoll.kernels.events import EventTables, Numbers, Reals, Rows
 from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.program.limits import RouteShare, limits_of
-from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.program.paths import Multipath, Paths
 
 _NONE = -1
 COLUMNS = 6
@@ -87,6 +87,7 @@ class Encoder:
         links = _Lists()
         for flow, multipath in enumerate(limits.multipaths):
             links.extend(flow, multipath.links)
+        latencies = _reals(self._latency(multipath) for multipath in limits.multipaths)
         tables = {
             "ranks": len(program.ranks),
             "barriers": len(self._barriers),
@@ -96,11 +97,9 @@ class Encoder:
             "instructions": _numbers(instructions),
             "channels": _numbers([value for place in range(len(program.channels)) for value in self._channel(place)]),
             "channel_latencies": self._channel_latencies(),
-            "flow_targets": _numbers([flow.target for flow in self.flows]),
-            "flow_latencies": np.array(
-                [self._latency(flow.source, flow.target) for flow in self.flows], dtype=np.float64
-            ),
-            "flow_delays": _reals(2 * self._latency(*flow[:2]) if flow.is_read else 0.0 for flow in self.flows),
+            "flow_targets": _numbers([flow.targets[0] for flow in self.flows]),
+            "flow_latencies": latencies,
+            "flow_delays": latencies * [2.0 * flow.is_read for flow in self.flows],
             "semaphores": _numbers([start for each in program.ranks for start in each.semaphores]),
             "links": links.rows(len(self.flows)),
             "weights": _reals(weight for each in limits.multipaths for weight in each.weights),
@@ -132,25 +131,32 @@ class Encoder:
             if isinstance(place, Message):
                 received.add(number, place.channel)
                 continue
-            for other in self._others(rank, place):
-                transfers.add(number, self._flow(RouteShare(other, rank, owner, is_read=True)))
+            if others := self._others(rank, place):
+                transfers.add(number, self._flow(RouteShare(others, (rank,), owner, is_read=True)))
             if place.packets and isinstance(place, Span):
                 self._packets.append(("reads", number, place))
         for place in instruction.targets:
             if isinstance(place, Message):
                 sent.add(number, place.channel)
-                transfers.add(number, self._flow(RouteShare(rank, self._program.channels[place.channel].target, owner)))
+                target = self._program.channels[place.channel].target
+                transfers.add(number, self._flow(RouteShare((rank,), (target,), owner)))
                 continue
-            for other in self._others(rank, place):
-                transfers.add(number, self._flow(RouteShare(rank, other, owner)))
+            for targets in self._arrivals(rank, place):
+                transfers.add(number, self._flow(RouteShare((rank,), targets, owner)))
             if place.packets:
                 self._packets.append(("writes", number, place))
 
-    def _others(self, rank: int, place: Span | Multicast) -> Sequence[int]:
+    def _others(self, rank: int, place: Span | Multicast) -> tuple[int, ...]:
         """Return the other ranks that a place belongs to."""
-        if isinstance(place, Span):
-            return () if place.rank == rank else (place.rank,)
-        return [other for other in self._program.groups[place.group] if other != rank]
+        return tuple(other for other in _ranks_of(self._program, place) if other != rank)
+
+    def _arrivals(self, rank: int, place: Span | Multicast) -> Sequence[tuple[int, ...]]:
+        """Return the other ranks that data goes to, those together that it reaches at once.
+
+        Packets arrive at each rank by itself, because their readers wait for them.
+        """
+        others = self._others(rank, place)
+        return [(other,) for other in others] if place.packets else [others] * bool(others)
 
     def _add_order(self, number: int, rank: int, instruction: Instruction) -> None:
         """Add what an instruction waits for, and what waits for it."""
@@ -196,12 +202,12 @@ class Encoder:
     def _channel_latencies(self) -> Reals:
         signalled = {channel for _, _, _, each in self._program.instructions() for channel in each.signals}
         return _reals(
-            self._latency(each.source, each.target) if place in signalled else 0.0
+            self._latency(self._paths.between(each.source, each.target)) if place in signalled else 0.0
             for place, each in enumerate(self._program.channels)
         )
 
-    def _latency(self, source: int, target: int) -> float:
-        return (self._costs.alpha_us + self._paths.between(source, target).latency_us) * 1e-6
+    def _latency(self, path: Multipath) -> float:
+        return (self._costs.alpha_us + path.latency_us) * 1e-6
 
 
 def _ranks_of(program: Program, place: Span | Multicast) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ slice of a message when it has arrived.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -84,6 +84,8 @@ class RoundModel:
     costs: Costs
     algbw: Fraction
     slices: int = 0
+    _simulations: list[EventSimulation] = field(default_factory=list, repr=False, compare=False, init=False)
+    """At most one, which models of the same program in other rounds share."""
     _points: dict[tuple[int, tuple[int, ...]], Point] = field(
         default_factory=dict, repr=False, compare=False, init=False
     )
@@ -155,9 +157,17 @@ class RoundModel:
         seconds = max(seconds, size / (float(self.algbw) * unit))
         return point_at(self.schedule, size=size, seconds=seconds, pieces=whole.rounds, part=1 / self.chunks)
 
-    @cached_property
+    def in_rounds_of(self, round_bytes: int) -> "RoundModel":
+        """Return the model of the same program with rounds of another size."""
+        model = replace(self, round_bytes=round_bytes)
+        model._simulations.extend(self._simulations)  # noqa: SLF001 (another model of this class)
+        return model
+
+    @property
     def _simulation(self) -> EventSimulation:
-        return EventSimulation(self.program, self.paths, self.costs)
+        if not self._simulations:
+            self._simulations.append(EventSimulation(self.program, self.paths, self.costs))
+        return self._simulations[0]
 
     def _run(self, size: int) -> _Run:
         """Return what the runtime does with `size` bytes; a long program has larger messages, which are slower."""
