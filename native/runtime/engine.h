@@ -167,6 +167,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     Duty::Lock lock(duty_.state);
     while (!inbox_.is_closing()) {
       if (duty_.is_wanted()) duty_.stand_by(lock);
+      if (inbox_.is_closing()) break;
       is_dozing_ = operations_.empty() && now_ - accepted_ > kDozesAfter;
       step(lock, is_dozing_ ? -1 : kTickMilliseconds);
     }
