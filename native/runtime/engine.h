@@ -1,7 +1,5 @@
-// One rank's part in a group: its connections, and one thread that moves data and decides all failures.
-//
-// A caller that starts a small operation does what can be done at once itself, where the thread is not at work: to wake
-// another thread takes longer. The thread does the rest.
+// One rank's part in a group: its connections, and one thread that moves data and decides all failures, or a caller
+// that does so in its place (`duty.h`). A caller that starts a small operation does what can be done at once itself.
 //
 // The first fault ends the group. It is sent to all neighbours with the rank at fault, and they pass it on, so every
 // rank ends with the same message. A rank that closes in good order says so first.
@@ -16,12 +14,12 @@
 #include <cstdio>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "runtime/dump.h"
+#include "runtime/duty.h"
 #include "runtime/inbox.h"
 #include "runtime/journal.h"
 #include "runtime/lanes.h"
@@ -93,6 +91,21 @@ class Engine final : private Courier, private Operations, private ControlHandler
     return home_.is_elsewhere() ? std::vector<JournalEntry>{} : journal_.entries();
   }
 
+  // Returns whether the operation ended within this time.
+  bool wait(const Work& work, Seconds time) {
+    if (work.is_done()) return true;
+    Duty::Lock lock(duty_.state);
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
+    duty_.wait(
+        lock, end, [&work] { return work.is_done(); }, [this] { return !inbox_.is_closing(); },
+        [this, &lock, end] {
+          const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+          step(lock, static_cast<int>(std::clamp<std::int64_t>(left, 0, kTickMilliseconds)));
+        });
+    if (duty_.is_free() && !operations_.empty()) duty_.call_thread();
+    return work.is_done();
+  }
+
   // Ends the group within about `grace` seconds, whatever the other ranks do.
   void close(double grace) {
     if (home_.is_elsewhere()) return;
@@ -102,6 +115,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
       thread_->join();
       thread_.reset();
     }
+    const Duty::Lock lock(duty_.state);
     lanes_.close();
     pages_ = {};
     poller_.shut();
@@ -127,10 +141,10 @@ class Engine final : private Courier, private Operations, private ControlHandler
   std::shared_ptr<Work> begin(Request request) {
     const bool is_small = static_cast<std::size_t>(request.count) * size_of(request.type) <= kSmallBytes;
     auto work = inbox_.post(std::move(request));
-    const std::unique_lock lock =
-        is_small ? std::unique_lock(state_, std::try_to_lock) : std::unique_lock<std::mutex>();
-    if (!lock.owns_lock()) {
+    const Duty::Lock lock(duty_.state, std::try_to_lock);
+    if (!is_small || !lock.owns_lock()) {
       inbox_.ring();
+      if (lock.owns_lock() && duty_.is_free()) duty_.call_thread();
       return work;
     }
     now_ = Clock::now();
@@ -150,16 +164,24 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   void loop() {
-    std::unique_lock lock(state_);
+    Duty::Lock lock(duty_.state);
     while (!inbox_.is_closing()) {
-      guarded([this, &lock] { poll(lock); });
-      guarded([this] { tick(); });
+      if (duty_.is_wanted()) duty_.stand_by(lock);
+      if (inbox_.is_closing()) break;
+      is_dozing_ = operations_.empty() && now_ - accepted_ > kDozesAfter;
+      step(lock, is_dozing_ ? -1 : kTickMilliseconds);
     }
     guarded([this] { say_goodbye(); });
     flush();
   }
 
-  // Runs a step; a fault in it ends the group, and the thread goes on.
+  // Waits for data, at most so many milliseconds, and moves it.
+  void step(Duty::Lock& lock, int most) {
+    guarded([this, &lock, most] { poll(lock, most); });
+    guarded([this] { tick(); });
+  }
+
+  // Runs a part of the work; a fault in it ends the group, and the thread goes on.
   void guarded(const std::function<void()>& step) {
     try {
       step();
@@ -172,12 +194,10 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
   }
 
-  void poll(std::unique_lock<std::mutex>& lock) {
+  void poll(Duty::Lock& lock, int most) {
     std::array<epoll_event, 64> events;
-    is_dozing_ = operations_.empty() && now_ - accepted_ > kDozesAfter;
-    const int wait = is_dozing_ ? -1 : kTickMilliseconds;
     lock.unlock();
-    const int count = poller_.wait(events.data(), static_cast<int>(events.size()), wait);
+    const int count = poller_.wait(events.data(), static_cast<int>(events.size()), most);
     lock.lock();
     is_dozing_ = false;
     now_ = Clock::now();
@@ -235,6 +255,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
       }
       journal_.succeed(operation.number());
       operation.work().finish({});
+      duty_.note_end();
       running = operations_.erase(running);
       if (!operations_.empty()) operations_.begin()->second.progress = now_;
     }
@@ -299,6 +320,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     for (auto& [number, running] : operations_) running.operation->work().finish(full);
     for (auto& operation : refused) operation->work().finish(full);
     operations_.clear();
+    duty_.note_end();
   }
 
   static JournalEntry entry_of(const Operation& operation) {
@@ -520,6 +542,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
       }
     }
     for (auto& operation : inbox_.refuse("the group is closed")) operation->work().finish("the group is closed");
+    duty_.note_end();
   }
 
   const EngineOptions options_;
@@ -535,7 +558,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   std::map<std::pair<std::uint64_t, int>, Descriptor> announced_;  // by operation, not posted here yet, and rank
   std::set<int> lost_;                                             // ranks whose connections are closed
   std::uint64_t posted_ = 0;
-  std::mutex state_;        // of everything above but the inbox and the journal, which have their own
+  Duty duty_;               // its lock guards everything above but the inbox and the journal, which have their own
   bool is_dozing_ = false;  // whether the thread waits without a limit, as nothing runs
   Clock::time_point now_ = Clock::now(), accepted_ = now_;
   Seconds grace_{0};

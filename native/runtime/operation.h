@@ -224,7 +224,7 @@ class Operation {
 
  private:
   static constexpr std::size_t kLeastShared = 4096;                   // bytes; less goes over the connection
-  static constexpr std::int64_t kMostUnread = std::int64_t{1} << 20;  // bytes of an edge to a caller's memory
+  static constexpr std::int64_t kMostUnread = std::int64_t{1} << 21;  // bytes of an edge to a caller's memory
 
   // A chunk in its sender's pages.
   struct View {

@@ -203,7 +203,7 @@ class Member:
             0 if result is None else result.ctypes.data,
             begin,
         )
-        work = Work(native, label, result)
+        work = Work(self._engine, native, label, result)
         self._keep(work, own, result)
         return work
 
