@@ -187,7 +187,7 @@ def test_the_chunks_of_steps_are_chosen_like_those_of_trees(target: RuntimeTarge
     chosen = best_program(STEPS, replace(target, chunks=16))
     assert chosen.options.chunks == 8
     assert chosen.lowering.loss == 0
-    with pytest.raises(InputError, match="the shards of the ranks need 4 chunks, and 3 is the most; give 4 or more"):
+    with pytest.raises(InputError, match="the shards of the ranks need 4 chunks, and 3 is the most; use chunks=4"):
         best_program(STEPS, replace(target, chunks=3))
 
 

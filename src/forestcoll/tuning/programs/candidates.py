@@ -213,14 +213,7 @@ class Candidates:
         if not self.counts or "chunks" in self.given:
             return True
         pieces = 1 if self.in_plans else options.pieces
-        chunks = (options.chunks or 1) * options.instances * pieces
-        if chunks * ALIGNMENT <= self.objective.least_bytes:
-            return True
-        self.problem = self.problem or NoSolutionError(
-            f"{self.schedule.topology.name}: {self.objective.least_bytes} bytes cannot be divided into {chunks} chunks "
-            f"of {ALIGNMENT} bytes; give chunks or fewer instances"
-        )
-        return False
+        return (options.chunks or 1) * options.instances * pieces * ALIGNMENT <= self.objective.least_bytes
 
     def _candidate(self, options: Options) -> ProgramCandidate | None:
         try:

@@ -19,7 +19,7 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
-from forestcoll.tuning.programs.estimate import announce_export
+from forestcoll.tuning.programs.estimate import announce_export, check_given
 from forestcoll.tuning.programs.for_runtime import best_for_runtime
 from forestcoll.tuning.programs.search import Chosen, best_program
 
@@ -66,6 +66,8 @@ def export(
     schedule = verified_schedule(schedule, progress)
     options = replace(chosen.usual_options(schedule), **chosen.given)
     chosen.check(schedule, options)
+    if isinstance(chosen, RuntimeTarget):
+        check_given(schedule, chosen)
     announce_export(schedule, chosen, options.scale, progress)
     if not isinstance(chosen, RuntimeTarget):
         return chosen.export(schedule, options, progress=progress)
