@@ -19,10 +19,15 @@ from forestcoll.schedule.schedule import Schedule
 from forestcoll.tuning.programs.divisible import LEAST_BYTES
 
 
-def check_given(schedule: Schedule, target: RuntimeTarget) -> None:
+def check_given(schedule: Schedule, target: RuntimeTarget, least_bytes: int = LEAST_BYTES) -> None:
     """Check that numbers which are given do not exceed what any program of a format has.
 
     A search would find this out after a long time.
+
+    Args:
+        schedule: the schedule.
+        target: the format.
+        least_bytes: the least size of M for which the runtime can use the program.
 
     Raises:
         InputError: they do.
@@ -32,11 +37,11 @@ def check_given(schedule: Schedule, target: RuntimeTarget) -> None:
     in_plans = target.style is Style.ONE_SIDED
     names = [each for each in (("instances",) if in_plans else ("instances", "pieces")) if each in given]
     parts, text = prod(given[each] for each in names), ",".join(f"{each}={given[each]}" for each in names)
-    most = LEAST_BYTES // ALIGNMENT // chunks
+    most = least_bytes // ALIGNMENT // chunks
     if "chunks" not in given and most and parts > most:
         raise InputError(
-            f"{name}: {text} makes {chunks * parts:,} chunks or more, and {size_name(LEAST_BYTES)}, for which programs "
-            f"are made, have {LEAST_BYTES // ALIGNMENT:,} of {ALIGNMENT} bytes; "
+            f"{name}: {text} makes {chunks * parts:,} chunks or more, and {size_name(least_bytes)}, for which programs "
+            f"are made, have {least_bytes // ALIGNMENT:,} of {ALIGNMENT} bytes; "
             f"use at most {most}, or give chunks for larger data, as in chunks={chunks}"
         )
     if in_plans and limits.steps is not None and limits.blocks is not None:

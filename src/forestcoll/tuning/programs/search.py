@@ -101,8 +101,8 @@ def best_program(
     lowered = trees_of_steps(schedule) if isinstance(schedule, StepSchedule) else schedule
     if target.style is Style.ONE_SIDED:
         _check_ways_back(lowered)
-    check_given(schedule, target)
     objective = objective or Objective()
+    check_given(schedule, target, objective.least_bytes)
     progress.begin("choosing the program")
     candidates = Candidates(lowered, target, objective, progress)
     best = _Descent(candidates).run()
