@@ -200,11 +200,11 @@ def test_a_schedule_that_a_format_cannot_express_is_named_by_its_file(tmp_path: 
     assert run_command("export", spec, *made, "--to", "mscclpp-json").error_line() == f"{spec}: {refused}"
 
 
-@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
 @pytest.mark.parametrize("format_", ["mscclpp-json", "msccl-xml"])
 def test_the_schedule_of_a_found_network_becomes_a_valid_program(tmp_path: Path, format_: str, collective: str) -> None:
     steps, program = tmp_path / "steps.json", tmp_path / f"program.{format_.partition('-')[2]}"
     found = "design", "--nodes", 8, "--degree", 4, "--only", "bidirectional", "--collective", collective
     assert run_command(*found, "-o", steps).status == 0
     made = json_of("export", steps, "--to", format_, "-o", program)
-    assert (made["checked"], json_of("verify", program)["correct"]) == (True, True)
+    assert (made["checked"], json_of("verify", program)["valid"]) == (True, True)

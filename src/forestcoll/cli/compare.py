@@ -135,7 +135,8 @@ def command(
     known = None if costs is None else read_costs(costs)
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
-        usual = [*(each.name for each in default_baselines(len(members_of(network, ranks_of(network, ranks))))), *NCCL_ROWS]
+        count = len(members_of(network, ranks_of(network, ranks)))
+        usual = [*(each.name for each in default_baselines(count)), *NCCL_ROWS]
         listed = usual if baselines is None else baselines.split(",")
         found = compare(
             network,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from forestcoll import generate
 from forestcoll.algorithms.baseline import baselines
 from forestcoll.algorithms.method import Problem
-from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.base.errors import InputError
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand, NodeDemand
@@ -182,10 +182,13 @@ def test_of_programs_that_are_about_as_fast_the_one_for_small_sizes_is_chosen() 
     assert small[1].algbw * 1.01 >= large[1].algbw
 
 
-def test_the_chunks_of_steps_are_used_or_refused() -> None:
-    assert best_program(STEPS, MscclXml(chunks=16)).options.chunks == 16
-    with pytest.raises(NoSolutionError, match="a multiple of 8 chunks"):
-        best_program(STEPS, MscclXml(chunks=7))
+@TARGETS
+def test_the_chunks_of_steps_are_chosen_like_those_of_trees(target: RuntimeTarget) -> None:
+    chosen = best_program(STEPS, replace(target, chunks=16))
+    assert chosen.options.chunks == 8
+    assert chosen.lowering.loss == 0
+    with pytest.raises(InputError, match="the shards of the ranks need 4 chunks, and 3 is the most; use chunks=4"):
+        best_program(STEPS, replace(target, chunks=3))
 
 
 class Stages(Progress):

@@ -20,7 +20,6 @@ from forestcoll.programs.lowering.pair_links import PairLinks
 from forestcoll.programs.lowering.plans import plans
 from forestcoll.programs.lowering.rank_trees import rank_trees_of
 from forestcoll.programs.lowering.step_trees import trees_of_steps
-from forestcoll.programs.lowering.steps import program_of_steps
 from forestcoll.programs.lowering.two_sided import two_sided
 from forestcoll.programs.model import Program
 from forestcoll.programs.model.limits import Limits
@@ -136,12 +135,10 @@ class Lowerer:
 
     Attributes:
         lower: returns the program of a schedule for given options and limits.
-        in_pieces: whether the data of a tree can be cut into pieces that follow each other.
         in_place: whether it can make programs that run in place.
     """
 
     lower: Callable[[Any, Options, Limits], Lowering]
-    in_pieces: bool
     in_place: bool = True
 
 
@@ -151,10 +148,8 @@ def lowerer_for(schedule: Schedule) -> Lowerer:
 
 
 def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:
-    algbw = step_shape(schedule).algbw or Fraction(0)
-    if options.style is Style.ONE_SIDED:
-        return replace(_lower_trees(trees_of_steps(schedule), options, limits), schedule_algbw=algbw)
-    return Lowering(program_of_steps(schedule, options, limits), algbw, algbw, 0, schedule)
+    found = _lower_trees(trees_of_steps(schedule), options, limits)
+    return replace(found, schedule_algbw=step_shape(schedule).algbw or found.algbw)
 
 
 def _lower_flows(schedule: FlowSchedule, options: Options, limits: Limits) -> Lowering:
@@ -267,8 +262,8 @@ def _of_root(phase: Phase, root: int) -> list[int]:
 
 
 LOWERERS: dict[type[Schedule], Lowerer] = {
-    TreeSchedule: Lowerer(_lower_trees, in_pieces=True),
-    StepSchedule: Lowerer(_lower_steps, in_pieces=False),
-    FlowSchedule: Lowerer(_lower_flows, in_pieces=True, in_place=False),
+    TreeSchedule: Lowerer(_lower_trees),
+    StepSchedule: Lowerer(_lower_steps),
+    FlowSchedule: Lowerer(_lower_flows, in_place=False),
 }
 """The lowering of each kind of schedule that has programs."""

@@ -1,4 +1,4 @@
-"""Schedules of steps as schedules of trees, for programs whose ranks write into each other's memory.
+"""Schedules of steps as schedules of trees, which have programs.
 
 The transfers of a part of a shard are a tree (`schedule/steps/parts.py`). A program of these trees moves the same data
 over the same links. It has no barriers between steps: a rank sends a part on when the part has arrived. So the program
@@ -33,7 +33,12 @@ def trees_of_steps(schedule: StepSchedule) -> TreeSchedule:
         >>> trees.size, str(trees.algbw)
         ('8 trees', '8/3')
     """
-    check_steps(schedule)
+    if schedule.collective is Collective.ALL_TO_ALL:
+        raise InputError(
+            f"{schedule.topology.name}: an all-to-all in steps has no program; use a schedule of flows, which generate "
+            "makes without --method"
+        )
+    require_no_relays(schedule)
     schedule = expanded_steps(schedule)
     routes: dict[Path, int] = {}
     phases = tuple(_phase(schedule, number, routes) for number in range(len(schedule.phases)))
@@ -50,20 +55,6 @@ def trees_of_steps(schedule: StepSchedule) -> TreeSchedule:
         shards=schedule.shards if schedule.collective.has_shards else None,
         ranks=schedule.ranks,
     )
-
-
-def check_steps(schedule: StepSchedule) -> None:
-    """Check that a schedule of steps has a program.
-
-    Raises:
-        InputError: the collective is an all-to-all, or a transfer passes through a compute node.
-    """
-    if schedule.collective is Collective.ALL_TO_ALL:
-        raise InputError(
-            f"{schedule.topology.name}: an all-to-all in steps has no program; use a schedule of flows, which generate "
-            "makes without --method"
-        )
-    require_no_relays(schedule)
 
 
 def _phase(schedule: StepSchedule, number: int, routes: dict[Path, int]) -> Phase:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from forestcoll.base.parameters import DataSize, of_kind
-from forestcoll.programs.lowering import Options, Placement, least_instructions, lowerer_for
+from forestcoll.programs.lowering import Options, Placement, least_instructions
 from forestcoll.programs.targets.target import COUNT, Target, chosen
 from forestcoll.schedule.schedule import Schedule
 
@@ -27,10 +27,8 @@ class SimulatorTarget(Target):
     def usual_options(self, schedule: Schedule) -> Options:
         """As `Target.usual_options`.
 
-        Many ranks need fewer pieces, because the shards of all ranks follow each other anyway. Programs of steps have
-        no pieces.
+        Many ranks need fewer pieces, because the shards of all ranks follow each other anyway.
         """
         least = least_instructions(schedule)
-        tried = self.pieces_tried if lowerer_for(schedule).in_pieces else ()
-        pieces = next((pieces for pieces in tried if pieces * least <= self.most_in_pieces), 1)
+        pieces = next((pieces for pieces in self.pieces_tried if pieces * least <= self.most_in_pieces), 1)
         return Options(placement=Placement.OUT_OF_PLACE, pieces=pieces)

@@ -11,7 +11,7 @@ from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.formats.sizes import ALIGNMENT, chunks_of_file
-from forestcoll.programs.lowering import Lowering, Options, Style, lower, lowerer_for
+from forestcoll.programs.lowering import Lowering, Options, Style, lower
 from forestcoll.programs.lowering.options import MOST
 from forestcoll.programs.model import Protocol
 from forestcoll.programs.targets.target import RuntimeTarget
@@ -130,7 +130,6 @@ class Candidates:
         self.limits = self.target.limits(len(self.schedule.topology.compute))
         self.counts = self._counts()
         self.numbers = () if "chunks" in self.given else tuple(numbers_of_chunks(self.counts, LOSSES))
-        self.in_rounds = lowerer_for(self.schedule).in_pieces
         self.size = self.objective.sizes[-1]
         self.share = self._share()
 
@@ -216,14 +215,7 @@ class Candidates:
         if not self.counts or "chunks" in self.given:
             return True
         pieces = 1 if self.in_plans else options.pieces
-        chunks = (options.chunks or 1) * options.instances * pieces
-        if chunks * ALIGNMENT <= self.objective.least_bytes:
-            return True
-        self.problem = self.problem or NoSolutionError(
-            f"{self.schedule.topology.name}: {self.objective.least_bytes} bytes cannot be divided into {chunks} chunks "
-            f"of {ALIGNMENT} bytes; give chunks or fewer instances"
-        )
-        return False
+        return (options.chunks or 1) * options.instances * pieces * ALIGNMENT <= self.objective.least_bytes
 
     def _candidate(self, options: Options) -> ProgramCandidate | None:
         try:

@@ -95,20 +95,20 @@ class Message(Move):
         if space.share is not None:
             return in_messages(options, space.share, int(self.factor * message_of(options, space.share)))
         size = int(self.factor * options.round_bytes)
-        return replace(options, round_bytes=size) if ALIGNMENT <= size <= MOST and space.in_rounds else None
+        return replace(options, round_bytes=size) if ALIGNMENT <= size <= MOST else None
 
 
 @dataclass(frozen=True)
 class Instances(Move):
-    """Twice as many parallel copies of the program; messages of steps have one."""
+    """Twice as many parallel copies of the program."""
 
     changes = frozenset({"instances"})
 
-    def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
+    def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:  # noqa: ARG002 (as all moves)
         options = best.options
         more = 2 * options.instances
-        is_alone = options.lanes is not None or options.strands > 1 or not space.in_rounds
-        return None if more > MOST_INSTANCES or is_alone else replace(options, instances=more)
+        is_parallel = options.lanes is not None or options.strands > 1
+        return None if more > MOST_INSTANCES or is_parallel else replace(options, instances=more)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Pieces(Move):
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
         options = best.options
-        if options.lanes is not None or options.strands > 1 or not space.in_rounds:
+        if options.lanes is not None or options.strands > 1:
             return None
         pieces = self.parts * whole_pieces(options, space) if space.counts else 2
         return replace(options, pieces=pieces) if options.pieces < pieces <= MOST else None

@@ -19,6 +19,7 @@ from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.tuning.programs.candidates import MAKING, SLOW, Candidates, Objective, ProgramCandidate
+from forestcoll.tuning.programs.estimate import check_given
 from forestcoll.tuning.programs.first import first_candidate
 from forestcoll.tuning.programs.moves import Move, moves_for
 from forestcoll.tuning.programs.parts import parts_of
@@ -97,11 +98,11 @@ def best_program(
         >>> 2**30 % chosen.lowering.program.chunks, chosen.points[-1].algbw > 330
         (0, True)
     """
-    lowered = schedule
+    lowered = trees_of_steps(schedule) if isinstance(schedule, StepSchedule) else schedule
     if target.style is Style.ONE_SIDED:
-        lowered = trees_of_steps(schedule) if isinstance(schedule, StepSchedule) else schedule
         _check_ways_back(lowered)
     objective = objective or Objective()
+    check_given(schedule, target, objective.least_bytes)
     progress.begin("choosing the program")
     candidates = Candidates(lowered, target, objective, progress)
     best = _Descent(candidates).run()
