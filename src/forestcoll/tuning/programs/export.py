@@ -6,6 +6,7 @@ from dataclasses import replace
 from forestcoll.algorithms.simulate import ScheduleLike, is_schedule, verified_schedule
 from forestcoll.base.errors import InputError, argument
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.units import size_name
 from forestcoll.programs.model import Protocol
 from forestcoll.programs.targets.target import (
     Expected,
@@ -17,10 +18,12 @@ from forestcoll.programs.targets.target import (
 )
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.program.measured_blocks import measured_blocks
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.estimate import announce_export
 from forestcoll.tuning.programs.for_runtime import best_for_runtime
+from forestcoll.tuning.programs.rounds import MEASURED_INSTRUCTIONS
 from forestcoll.tuning.programs.search import Chosen, best_program
 
 
@@ -73,13 +76,30 @@ def export(
         choose = best_for_runtime if is_generated else best_program
         best = choose(schedule, chosen, progress=progress)
         done = chosen.export(best.schedule, best.options, lowering=best.lowering, progress=progress)
-        return replace(done, expected=_expected(schedule, best.points, best.model.costs), slow=why_slow(best))
+        remarks = (*done.remarks, *_measured(best))
+        expected = _expected(schedule, best.points, best.model.costs)
+        return replace(done, expected=expected, slow=why_slow(best), remarks=remarks)
 
 
 def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:
     """Return the speed of a program at some sizes, next to that of its schedule."""
     alone = simulate(schedule, [point.size for point in points], costs) if points else ()
     return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
+
+
+def _measured(best: Chosen) -> tuple[str, ...]:
+    """Return what the measured thread blocks of the machine make of the program, if they are known and slow it down."""
+    program, topology = best.model.program, best.model.schedule.topology
+    blocks = measured_blocks(topology, program.protocol) if best.model.slices and best.points else None
+    if blocks is None:
+        return ()
+    last, unit = best.points[-1], topology.bandwidth_unit
+    found = replace(best.model, costs=blocks.costs, slices=blocks.slices).point(last.size, MEASURED_INSTRUCTIONS)
+    if found.algbw >= SLOW * last.algbw:
+        return ()
+    rate = f"a thread block of {blocks.machine} moves {blocks.costs.block_gbps:g} GB/s with {program.protocol.value}"
+    reached = f"{found.algbw:.4g} {unit} are expected at {size_name(last.size)}"
+    return (f"{rate}, as measured; with that and RCCL's efficiency of links, {reached}",)
 
 
 def why_slow(chosen: Chosen) -> str | None:
