@@ -86,8 +86,9 @@ def test_a_row_says_what_it_assumes_about_thread_blocks(tmp_path: Path) -> None:
     file = tmp_path / "program.xml"
     file.write_text(program_text(SIX[0]))
     for network, words in (
-        ("mi300x:boxes=1", "a thread block moves 21.1 GB/s with Simple, as measured on mi300x"),
-        ("dgx-h100:boxes=1", "thread blocks have no limit, because no program was measured on h100"),
+        ("mi300x:boxes=1", "a thread block moves 20.9 GB/s with Simple, as measured on mi300x"),
+        ("dgx-h100:boxes=1", "a thread block sends at most 38.7 GB/s, as NCCL counts for h100"),
+        ("mi355x:boxes=1", "thread blocks have no limit, because no program was measured on mi355x"),
     ):
         reason = compare(network, baselines=[file], sizes=[GIB]).row(str(file)).reason
         assert reason.endswith(f"; in the times, {words}")
@@ -98,6 +99,15 @@ def test_a_row_says_what_it_assumes_about_thread_blocks(tmp_path: Path) -> None:
 def test_an_export_says_what_measured_thread_blocks_make_of_it() -> None:
     schedule = generate("mi300x:boxes=1")
     (remark,) = export(schedule, "msccl-xml:dialect=rccl").remarks
-    assert remark.startswith("a thread block of mi300x moves 21.1 GB/s with Simple, as measured; ")
+    assert remark.startswith("a thread block of mi300x moves 20.9 GB/s with Simple, as measured; ")
     assert not export(schedule, "mscclpp-json").remarks
     assert not export(generate("dgx-h100:boxes=1"), "msccl-xml").remarks
+
+
+def test_a_program_that_hangs_above_its_greatest_size_has_times_there(tmp_path: Path) -> None:
+    """The runtime does not use the file for 1 GiB; its messages are then as many chunks as at the greatest size."""
+    file, form = tmp_path / "program.xml", Form("allreduce", "pairs", "Simple", 1, 1)
+    file.write_text(program_text(form, most=2**25))
+    small, large = compare("mi300x:boxes=1", "allreduce", baselines=[file], sizes=[2**24, GIB]).row(str(file)).times
+    assert small.algbw == pytest.approx(measured()[form][2**24], rel=MEDIAN)
+    assert large.algbw > small.algbw

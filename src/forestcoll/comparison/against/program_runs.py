@@ -93,8 +93,7 @@ class ProgramRun:
 
         Args:
             sizes: the sizes of the data M in bytes.
-            costs: the parameters of the model; None for those of the machine, if its thread blocks were measured, else
-                for the default.
+            costs: the parameters of the model; None for those of the machine.
         """
         if not self._is_short:
             return ()
@@ -114,10 +113,18 @@ class ProgramRun:
         gpu = gpu_of(self.problem.topology)
         if not self.is_msccl or gpu is None:
             return ""
-        if self.blocks is None:
-            return f"in the times, thread blocks have no limit, because no program was measured on {gpu.name}"
-        protocol, gbps = self.program.protocol.value, self.blocks.costs.block_gbps
-        return f"in the times, a thread block moves {gbps:g} GB/s with {protocol}, as measured on {gpu.name}"
+        if self.blocks is not None:
+            protocol, gbps = self.program.protocol.value, self.blocks.costs.block_gbps
+            return f"in the times, a thread block moves {gbps:g} GB/s with {protocol}, as measured on {gpu.name}"
+        if gpu.block_gbps is not None:
+            return f"in the times, a thread block sends at most {gpu.block_gbps:g} GB/s, as NCCL counts for {gpu.name}"
+        return f"in the times, thread blocks have no limit, because no program was measured on {gpu.name}"
+
+    @property
+    def _machine_costs(self) -> Costs:
+        """The costs of the machine: as measured, else with the limit of blocks that `export` uses, if it is known."""
+        gpu = gpu_of(self.problem.topology)
+        return self.blocks.costs if self.blocks else Costs(block_gbps=gpu.block_gbps if gpu else None)
 
     def _model(self, costs: Costs | None) -> RoundModel:
         """Return the model of a program of MSCCL."""
@@ -128,7 +135,7 @@ class ProgramRun:
             chunks=self.program.chunks,
             round_bytes=connection.slot_bytes,
             paths=self._paths,
-            costs=costs or (self.blocks.costs if self.blocks else Costs()),
+            costs=costs or self._machine_costs,
             algbw=self.algbw,
             slices=self.blocks.slices if self.blocks else connection.slices,
         )

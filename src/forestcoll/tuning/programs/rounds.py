@@ -109,9 +109,12 @@ class RoundModel:
         """Return the time for each size of the data M, in bytes; nothing if the program is too long."""
         return tuple(self.point(size) for size in sizes) if self.can_be_simulated else ()
 
-    def point(self, size: int, most: int = MOST_SIMULATED) -> Point:
-        """Return the time for M of `size` bytes, of which about `most` instructions are simulated, once."""
-        return self._point(size, most)
+    def point(self, size: int, most: int | None = None) -> Point:
+        """Return the time for M of `size` bytes, of which about `most` instructions are simulated, once.
+
+        If `most` is None, these are `MOST_SIMULATED`.
+        """
+        return self._point(size, MOST_SIMULATED if most is None else most)
 
     def busy_at(self, size: int) -> float:
         """Return the part of the time that was simulated last for `size` bytes in which the busiest link is busy."""
