@@ -1,4 +1,7 @@
-// One rank's part in a group: its connections, and one thread that moves all data and decides all failures.
+// One rank's part in a group: its connections, and one thread that moves data and decides all failures.
+//
+// A caller that starts a small operation does what can be done at once itself, where the thread is not at work: to wake
+// another thread takes longer. The thread does the rest.
 //
 // The first fault ends the group. It is sent to all neighbours with the rank at fault, and they pass it on, so every
 // rank ends with the same message. A rank that closes in good order says so first.
@@ -13,6 +16,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -21,6 +25,7 @@
 #include "runtime/inbox.h"
 #include "runtime/journal.h"
 #include "runtime/lanes.h"
+#include "runtime/pages.h"
 
 namespace forestcoll::runtime {
 
@@ -48,12 +53,21 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
   }
 
+  // Makes pages that other ranks of this host read, in a group of `ranks` ranks, and returns their file, which is
+  // closed by `start`.
+  int make_pages(std::size_t ranks, std::size_t bytes) {
+    pages_.create(ranks, bytes);
+    return pages_.own()->file();
+  }
+  // The pages of another rank of this host; before its connections. The file stays open.
+  void add_pages(int file, int peer) { pages_.add(file, peer, options_.rank); }
+
   // Each takes over a connected, non-blocking socket, which it closes in the end. All before `start`.
   void add_sender(int socket, int peer, std::int32_t lane) {
-    lanes_.add(lane, std::make_unique<SendLane>(poller_, operations(), socket, peer));
+    lanes_.add(lane, std::make_unique<SendLane>(poller_, operations(), socket, peer, pages_.of(peer)));
   }
   void add_receiver(int socket, int peer, std::int32_t lane) {
-    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane));
+    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane, pages_.of(peer)));
   }
   void add_control(int socket, int peer) {
     lanes_.controls[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
@@ -61,6 +75,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   // Signals are left to the caller's threads.
   void start() {
+    if (pages_.own() != nullptr) pages_.own()->close_file();
     sigset_t all, usual;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &usual);
@@ -69,7 +84,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   std::shared_ptr<Work> post(Request request) {
-    if (!home_.is_elsewhere()) return inbox_.post(std::move(request));
+    if (!home_.is_elsewhere()) return begin(std::move(request));
     auto refused = std::make_shared<Work>(0);
     refused->finish(kForked);
     return refused;
@@ -80,12 +95,15 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   // Ends the group within about `grace` seconds, whatever the other ranks do.
   void close(double grace) {
-    if (home_.is_elsewhere() || !thread_) return;
-    grace_ = Seconds(grace);
-    inbox_.request_close();
-    thread_->join();
-    thread_.reset();
+    if (home_.is_elsewhere()) return;
+    if (thread_) {
+      grace_ = Seconds(grace);
+      inbox_.request_close();
+      thread_->join();
+      thread_.reset();
+    }
     lanes_.close();
+    pages_ = {};
     poller_.shut();
     inbox_.shut();
   }
@@ -101,7 +119,29 @@ class Engine final : private Courier, private Operations, private ControlHandler
   static constexpr auto kOthersClose = std::chrono::milliseconds(300);
   static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
 
+  static constexpr std::size_t kSmallBytes = std::size_t{1} << 18;
+  static constexpr auto kDozesAfter = std::chrono::seconds(1);
+
   Operations& operations() { return *this; }
+
+  std::shared_ptr<Work> begin(Request request) {
+    const bool is_small = static_cast<std::size_t>(request.count) * size_of(request.type) <= kSmallBytes;
+    auto work = inbox_.post(std::move(request));
+    const std::unique_lock lock =
+        is_small ? std::unique_lock(state_, std::try_to_lock) : std::unique_lock<std::mutex>();
+    if (!lock.owns_lock()) {
+      inbox_.ring();
+      return work;
+    }
+    now_ = Clock::now();
+    guarded([this] {
+      accept_posted();
+      flush_ready();
+      reap();
+    });
+    if (is_dozing_) inbox_.ring();
+    return work;
+  }
 
   // In a fork, the sockets are closed already, and the poller is the parent's.
   void leave_to_parent() {
@@ -110,8 +150,9 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   void loop() {
+    std::unique_lock lock(state_);
     while (!inbox_.is_closing()) {
-      guarded([this] { poll(); });
+      guarded([this, &lock] { poll(lock); });
       guarded([this] { tick(); });
     }
     guarded([this] { say_goodbye(); });
@@ -131,14 +172,19 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
   }
 
-  void poll() {
+  void poll(std::unique_lock<std::mutex>& lock) {
     std::array<epoll_event, 64> events;
-    const int wait = operations_.empty() ? -1 : kTickMilliseconds;
+    is_dozing_ = operations_.empty() && now_ - accepted_ > kDozesAfter;
+    const int wait = is_dozing_ ? -1 : kTickMilliseconds;
+    lock.unlock();
     const int count = poller_.wait(events.data(), static_cast<int>(events.size()), wait);
+    lock.lock();
+    is_dozing_ = false;
     now_ = Clock::now();
     for (int number = 0; number < count; ++number) {
       const epoll_event& event = events[static_cast<std::size_t>(number)];
       if (event.data.ptr == nullptr) {
+        inbox_.silence();
         accept_posted();
       } else {
         serve(*static_cast<Connection*>(event.data.ptr), event.events);
@@ -163,7 +209,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   void accept_posted() {
-    inbox_.silence();
+    accepted_ = now_;
     while (auto operation = inbox_.take()) {
       Operation& posted = *operation;
       operations_.emplace(posted.number(), Running{std::move(operation), now_, now_, false});
@@ -200,6 +246,13 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   void grant(std::int32_t lane, std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) override {
     lanes_.receiver(lane).grant(operation, edge, freed);
+  }
+
+  HostPages& pages() override { return pages_; }
+  PeerPages* pages_of_target(std::int32_t lane) override { return lanes_.sender(lane).pages(); }
+  PeerPages* pages_of_source(std::int32_t lane) override { return lanes_.receiver(lane).pages(); }
+  void give_back(std::int32_t lane, std::uint64_t block) override {
+    pages_.own()->give_back(lanes_.receiver(lane).peer(), block);
   }
 
   Operation* find(std::uint64_t number) override {
@@ -475,13 +528,16 @@ class Engine final : private Courier, private Operations, private ControlHandler
   Inbox inbox_;
   Journal journal_;
   StagingPool pool_;
+  HostPages pages_;
   std::map<std::uint64_t, Running> operations_;
   Lanes lanes_;
   std::vector<std::int32_t> ready_;                                // lanes to be served
   std::map<std::pair<std::uint64_t, int>, Descriptor> announced_;  // by operation, not posted here yet, and rank
   std::set<int> lost_;                                             // ranks whose connections are closed
   std::uint64_t posted_ = 0;
-  Clock::time_point now_ = Clock::now();
+  std::mutex state_;        // of everything above but the inbox and the journal, which have their own
+  bool is_dozing_ = false;  // whether the thread waits without a limit, as nothing runs
+  Clock::time_point now_ = Clock::now(), accepted_ = now_;
   Seconds grace_{0};
   bool is_failed_ = false;
   std::unique_ptr<std::thread> thread_;

@@ -35,8 +35,9 @@ ARROWS = {
     "torch": "runtime algorithms verification schedule demand topology base",
     # the rings and trees of a log become schedules, which are verified
     "nccl": "algorithms verification solver schedule demand topology base",
-    # the front doors of the verifiers, of schedules and of programs, and of the simulation, which generates a schedule
-    "algorithms": "simulation verification programs solver schedule demand topology base",
+    # the front doors of the verifiers, of schedules and of programs, and of the simulation, which generates a schedule;
+    # greedy searches over all pairs of nodes are native
+    "algorithms": "simulation verification programs solver schedule demand topology kernels base",
     "runtime": "verification schedule demand topology base",
     # an answer is verified, and a series of messages can be simulated
     "oneport": "simulation verification solver schedule demand topology kernels base",

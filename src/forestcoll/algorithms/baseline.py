@@ -69,6 +69,7 @@ class Baseline(Method):
         make: returns its schedule for a problem, or a `BaselineResult` with more. The schedule is not verified yet.
             Raises `DoesNotApplyError` where the algorithm has no meaning.
         overhead: data that the algorithm sends and the schedule does not; None if the schedule has all sends.
+        by_default: whether it is compared if no algorithms are named; not if it searches for seconds.
     """
 
     label: str
@@ -78,6 +79,7 @@ class Baseline(Method):
     collectives: tuple[Collective, ...]  # type: ignore[misc]
     make: Callable[[Problem], Schedule | BaselineResult]
     overhead: Overhead | None = None
+    by_default: bool = True
 
     takes = frozenset({"ranks"})
 
@@ -130,13 +132,21 @@ def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
     summary: str,
     overhead: Overhead | None = None,
     by_size: bool = True,
+    by_default: bool = True,
 ) -> Callable[[Make], Make]:
     """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments.
 
     `by_size` says whether it may be the best for some size: not if it takes long, and others are never slower.
     """
     described = partial(
-        Baseline, label=name, title=title, summary=summary, family=family, collectives=collectives, overhead=overhead
+        Baseline,
+        label=name,
+        title=title,
+        summary=summary,
+        family=family,
+        collectives=collectives,
+        overhead=overhead,
+        by_default=by_default,
     )
 
     def register(make: Make) -> Make:
@@ -154,14 +164,14 @@ def baselines() -> tuple[Baseline, ...]:
 
 
 def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
-    """Return the baselines with these names, in this order; all baselines if `names` is None.
+    """Return the baselines with these names, in this order; those compared by default if `names` is None.
 
     Raises:
         InputError: a name is unknown.
     """
     known = {each.name: each for each in baselines()}
     if names is None:
-        return tuple(known.values())
+        return tuple(each for each in known.values() if each.by_default)
     chosen = []
     for name in names:
         if name not in known:

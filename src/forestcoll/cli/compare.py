@@ -63,7 +63,7 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
     "--baselines",
     metavar="NAMES",
     help="The algorithms, separated by commas, such as nccl-ring,two-level; the table of all that apply has their "
-    "names.  [default: all that apply]",
+    "names.  [default: all that apply, but milp, which takes long]",
 )
 @click.option(
     _AGAINST,
@@ -120,7 +120,7 @@ def command(
     sentence says what limits the schedule. --all also shows the data that crosses the cuts that limit the collective.
     --html writes a report that explains the result to readers who do not know forestcoll.
     """
-    from forestcoll.algorithms.baseline import baselines as all_baselines
+    from forestcoll.algorithms.baseline import baselines_named
     from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
@@ -132,7 +132,7 @@ def command(
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)
-    every = [*(each.name for each in all_baselines()), *NCCL_ROWS]
+    every = [*(each.name for each in baselines_named(None)), *NCCL_ROWS]
     listed = every if baselines is None else baselines.split(",")
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)

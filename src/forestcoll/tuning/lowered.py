@@ -259,11 +259,6 @@ class Lowerings:
         ]
 
 
-def has_plans(schedule: Schedule) -> bool:
-    """Return whether a schedule has programs for MSCCL++."""
-    return Style.ONE_SIDED in lowerer_for(schedule).styles
-
-
 def in_pieces(schedule: Schedule) -> bool:
     """Return whether the program of a schedule can be cut into pieces."""
     return lowerer_for(schedule).in_pieces

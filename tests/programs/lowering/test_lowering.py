@@ -270,9 +270,9 @@ def test_steps_of_some_ranks_have_a_program_if_no_route_passes_a_compute_node() 
         lower(random_allgather(build_topology("ring:nodes=5"), Random(1)))  # noqa: S311
 
 
-def test_steps_are_lowered_two_sided_and_exactly() -> None:
+def test_messages_of_steps_are_in_one_piece_and_exact() -> None:
     steps = generate(build_topology("torus:dims=3x4"), method="bfb")
-    assert "two-sided" in refusal(lower, steps, Options(style=Style.ONE_SIDED))
+    assert "have one piece and one instance" in refusal(lower, steps, Options(instances=2))
     with pytest.raises(NoSolutionError, match="a multiple of 48 chunks"):
         lower(steps, Options(chunks=50))
     with pytest.raises(NoSolutionError, match="3 is the most"):

@@ -105,9 +105,9 @@ def test_moves_keep_options_within_their_limits(target: RuntimeTarget) -> None:
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
 def test_given_options_are_used(target: str) -> None:
-    chosen = targets.read(f"{target}:instances=2,pieces=1,blocks=8")
+    chosen = targets.read(f"{target}:instances=2,blocks=8")
     options = best_program(generate("dgx-a100:boxes=1,gpus=3"), chosen).options
-    assert (options.instances, options.pieces, options.blocks) == (2, 1, 8)
+    assert (options.instances, options.blocks) == (2, 8)
 
 
 @pytest.mark.parametrize(

@@ -191,9 +191,10 @@ class Blocks:
         most = self._limits.channels_of_block
         for kind, count in channels.items():
             if most is not None and count > most:
-                fits = f"fewer boxes, or the schedule of generate --max-peers {most}"
-                name = f"{kind.value} channels of a block"
-                return Excess(name, count, most, f"rank {rank}", fits if kind is ChannelKind.PORT else "")
+                fits = f"a schedule in which a rank exchanges the data of a tree with at most {most} ranks"
+                if kind is ChannelKind.PORT:
+                    fits = f"fewer boxes, or the schedule of generate --max-peers {most}"
+                return Excess(f"{kind.value} channels of a block", count, most, f"rank {rank}", fits)
         taken = steps + _operations_at_ends(channels.total())
         if self._limits.steps is not None and taken > self._limits.steps:
             return Excess("steps of a block", taken, self._limits.steps, f"rank {rank}")

@@ -14,20 +14,20 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from forestcoll.base.errors import InputError, NoSolutionError
-from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.programs.lowering.blocks import block_table
 from forestcoll.programs.lowering.chains import Chain, Chains
 from forestcoll.programs.lowering.fitting import Excess, lesser
 from forestcoll.programs.lowering.grid import MAX_EXACT_CHUNKS, Grid
 from forestcoll.programs.lowering.layout import DataLayout, task_of
-from forestcoll.programs.lowering.options import Options, Style
+from forestcoll.programs.lowering.options import Options
 from forestcoll.programs.lowering.plans import MOST_CHANNELS, ChannelPlan, block_bounds, copies
 from forestcoll.programs.lowering.rank_trees import RankTree
+from forestcoll.programs.lowering.step_trees import check_steps
 from forestcoll.programs.lowering.two_sided import two_sided
 from forestcoll.programs.model import Program
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.steps.expansion import expanded_steps
-from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
 
 if TYPE_CHECKING:
@@ -40,14 +40,13 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
     A transfer is a send from its source to its target, whatever switches its route passes through.
 
     Raises:
-        InputError: the options request a one-sided program, pieces or instances, which step schedules do not support;
-            or a transfer passes through a compute node.
+        InputError: the options request pieces or instances, which these programs do not have; the collective is an
+            all-to-all; or a transfer passes through a compute node.
         NoSolutionError: nothing fits, or the parts of shards cannot be whole numbers of chunks.
     """
-    if options.style is Style.ONE_SIDED or options.scale != 1:
-        raise InputError("step schedules are lowered two-sided, in one piece and one instance; leave these options")
-    _check_collective(schedule)
-    require_no_relays(schedule)
+    if options.scale != 1:
+        raise InputError("programs of messages made of steps have one piece and one instance; leave these options out")
+    check_steps(schedule)
     schedule = expanded_steps(schedule)
     grid = _grid(schedule, options, limits)
     layout = DataLayout(task_of(schedule.collective), grid.chunks, grid.parts, None, options)
@@ -60,14 +59,6 @@ def program_of_steps(schedule: StepSchedule, options: Options, limits: Limits) -
             return found
         excess = lesser(excess, found)
     raise NoSolutionError(f"{schedule.topology.name}: no program of these steps fits {limits.name}: {excess}")
-
-
-def _check_collective(schedule: StepSchedule) -> None:
-    if schedule.collective is Collective.ALL_TO_ALL:
-        raise InputError(
-            f"{schedule.topology.name}: an all-to-all in steps has no program; use a schedule of flows, which generate "
-            "makes without --method"
-        )
 
 
 def _grid(schedule: StepSchedule, options: Options, limits: Limits) -> Grid:

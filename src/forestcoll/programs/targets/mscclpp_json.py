@@ -50,7 +50,8 @@ class MscclppJson(RuntimeTarget):
     def usual_options(self, schedule: Schedule) -> Options:
         lowerer = lowerer_for(schedule)
         placement = usual_placement(schedule.collective) if lowerer.in_place else Placement.OUT_OF_PLACE
-        return Options(style=self.style, placement=placement, pieces=2 if lowerer.in_pieces else 1)
+        in_pieces = lowerer.in_pieces and self.protocol != Protocol.LL
+        return Options(style=self.style, placement=placement, pieces=2 if in_pieces else 1)
 
     def limits(self, ranks: int) -> Limits:  # noqa: ARG002
         return mscclpp.limits()

@@ -22,7 +22,6 @@ from forestcoll.simulation.program.measured_blocks import measured_blocks
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.estimate import announce_export
-from forestcoll.tuning.programs.for_runtime import best_for_runtime
 from forestcoll.tuning.programs.rounds import MEASURED_INSTRUCTIONS
 from forestcoll.tuning.programs.search import Chosen, best_program
 
@@ -73,12 +72,19 @@ def export(
     if not isinstance(chosen, RuntimeTarget):
         return chosen.export(schedule, options, progress=progress)
     with collector_paused():
-        choose = best_for_runtime if is_generated else best_program
-        best = choose(schedule, chosen, progress=progress)
+        best = _choose(schedule, chosen, progress, is_generated=is_generated)
         done = chosen.export(best.schedule, best.options, lowering=best.lowering, progress=progress)
         remarks = (*done.remarks, *_measured(best))
         expected = _expected(schedule, best.points, best.model.costs)
         return replace(done, expected=expected, slow=why_slow(best), remarks=remarks)
+
+
+def _choose(schedule: Schedule, target: RuntimeTarget, progress: Progress, *, is_generated: bool) -> Chosen:
+    if not is_generated:
+        return best_program(schedule, target, progress=progress)
+    from forestcoll.tuning.programs.for_runtime import best_for_runtime
+
+    return best_for_runtime(schedule, target, progress=progress)
 
 
 def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:
