@@ -24,8 +24,8 @@ ARROWS = {
     "verification programs solver schedule demand topology base",
     "presentation": "comparison what_if measurement nccl tuning design oneport runtime algorithms simulation "
     "verification programs solver schedule demand topology base",
-    # time slots are expected to take what the table of a machine says
-    "comparison": "nccl runtime algorithms simulation verification programs schedule demand topology base",
+    # time slots are expected to take what the table of a machine says; programs of others run in rounds
+    "comparison": "nccl tuning runtime algorithms simulation verification programs schedule demand topology base",
     # the cause of a measurement is a change after which it would be normal for NCCL
     "what_if": "nccl verification solver schedule demand topology kernels base",
     # ways of CUDA tensors are measured by the torch backend

@@ -116,7 +116,7 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
     chosen = default_baselines(len(problem.members)) if given is None else given
     own, bound = _own(problem)
     skipped: list[Skipped] = []
-    rows = _Rows(problem, bound, sizes_of(sizes), costs or Costs())
+    rows = _Rows(problem, bound, sizes_of(sizes), costs)
     rows.add(OWN, own)
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
@@ -212,8 +212,9 @@ class _Measured:
 class _Rows:
     """Collects the rows of a comparison."""
 
-    def __init__(self, problem: Problem, bound: Bound, sizes: tuple[int, ...], costs: Costs) -> None:
-        self._problem, self._bound, self._costs = problem, bound, costs
+    def __init__(self, problem: Problem, bound: Bound, sizes: tuple[int, ...], costs: Costs | None) -> None:
+        self._problem, self._bound, self._costs = problem, bound, costs or Costs()
+        self._given_costs = costs
         self._sizes = sizes if has_known_size(problem.topology.bandwidth_unit) else ()
         self._rows: list[Row] = []
 
@@ -340,8 +341,10 @@ class _Rows:
             )
         elif isinstance(found, ProgramRun):
             algbw, loads = found.algbw, found.loads  # first, because they report sends without a route
-            times = found.points(self._sizes, self._costs)
-            self._add(candidate.name, _Measured(candidate.family, algbw, found.height, loads, times), candidate.note)
+            times = found.points(self._sizes, self._given_costs)
+            notes = candidate.note, "" if self._given_costs else found.blocks_note
+            note = "; ".join(filter(None, notes))
+            self._add(candidate.name, _Measured(candidate.family, algbw, found.height, loads, times), note)
         else:
             self.add(candidate.name, found, note=candidate.note)
 

@@ -8,7 +8,7 @@ import numpy as np
 from forestcoll.kernels.events import EventTables, Numbers, Reals, Rows
 from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
-from forestcoll.simulation.program.limits import RouteShare, limits_of
+from forestcoll.simulation.program.limits import RouteShare, Work, limits_of, work_on_rank
 from forestcoll.simulation.program.paths import Multipath, Paths
 
 _NONE = -1
@@ -47,6 +47,11 @@ class _Lists:
         for value in values:
             self.add(row, value)
 
+    @property
+    def count(self) -> int:
+        """The number of values of all lists."""
+        return len(self._values)
+
     def rows(self, count: int) -> Rows:
         """Return the lists of `count` rows."""
         lengths = np.bincount(np.array(self._rows, dtype=np.int64), minlength=count)
@@ -70,6 +75,7 @@ class Encoder:
         self._barriers: dict[tuple[int, int], int] = {}
         self._lists = {name: _Lists() for name in LISTS}
         self._packets: list[tuple[str, int, Span | Multicast]] = []
+        self._timed = {work for work in (Work.RECEIVE, Work.COPY) if work.gbps(costs) is not None}
 
     def tables(self) -> EventTables:
         """Return the tables."""
@@ -87,7 +93,9 @@ class Encoder:
         links = _Lists()
         for flow, multipath in enumerate(limits.multipaths):
             links.extend(flow, multipath.links)
-        latencies = _reals(self._latency(multipath) for multipath in limits.multipaths)
+        latencies = _reals(
+            0.0 if flow.stays else self._latency(path) for flow, path in zip(self.flows, limits.multipaths, strict=True)
+        )
         tables = {
             "ranks": len(program.ranks),
             "barriers": len(self._barriers),
@@ -124,9 +132,10 @@ class Encoder:
 
     def _add_places(self, number: int, rank: int, block: int, instruction: Instruction) -> None:
         """Add the messages and packets that an instruction reads and writes, and the flow of each transfer."""
-        limited = self._costs.block_gbps is not None and instruction.channel not in self._ports
-        owner = (rank, block) if limited else None
+        moves_itself = instruction.channel not in self._ports
+        owner = (rank, block) if moves_itself and self._costs.block_gbps is not None else None
         received, sent, transfers = (self._lists[name] for name in ("received", "sent", "transfers"))
+        before = transfers.count
         for place in instruction.sources:
             if isinstance(place, Message):
                 received.add(number, place.channel)
@@ -145,6 +154,8 @@ class Encoder:
                 transfers.add(number, self._flow(RouteShare((rank,), targets, owner)))
             if place.packets:
                 self._packets.append(("writes", number, place))
+        if moves_itself and transfers.count == before and (work := work_on_rank(instruction)) in self._timed:
+            transfers.add(number, self._flow(RouteShare((rank,), (rank,), (rank, block), work=work)))
 
     def _others(self, rank: int, place: Span | Multicast) -> tuple[int, ...]:
         """Return the other ranks that a place belongs to."""

@@ -19,11 +19,13 @@ from forestcoll.programs.targets.target import (
 )
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.program.measured_blocks import measured_blocks
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.divisible import LEAST_BYTES
 from forestcoll.tuning.programs.estimate import announce_export, check_given
 from forestcoll.tuning.programs.for_size import best_for_size
+from forestcoll.tuning.programs.rounds import MEASURED_INSTRUCTIONS
 from forestcoll.tuning.programs.search import Chosen, best_program
 
 POOR = 0.7
@@ -96,7 +98,8 @@ def export(
         done = chosen.export(best.schedule, best.options, lowering=best.lowering, progress=progress)
         expected = _expected(schedule, best.points, best.model.costs)
         losses = _losses(expected, schedule.topology.bandwidth_unit, wanted)
-        done = replace(done, expected=expected, warnings=(*done.warnings, *losses))
+        remarks = done.remarks if wanted is not None else (*done.remarks, *_measured(best))
+        done = replace(done, expected=expected, warnings=(*done.warnings, *losses), remarks=remarks)
         return replace(done, slow=why_slow(best)) if wanted is None else _for_size(done, best, wanted)
 
 
@@ -135,6 +138,21 @@ def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tupl
     """Return the speed of a program at some sizes, next to that of its schedule."""
     alone = simulate(schedule, [point.size for point in points], costs) if points else ()
     return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
+
+
+def _measured(best: Chosen) -> tuple[str, ...]:
+    """Return what the measured thread blocks of the machine make of the program, if they are known and slow it down."""
+    program, topology = best.model.program, best.model.schedule.topology
+    blocks = measured_blocks(topology, program.protocol) if best.model.slices and best.points else None
+    if blocks is None:
+        return ()
+    last, unit = best.points[-1], topology.bandwidth_unit
+    found = replace(best.model, costs=blocks.costs, slices=blocks.slices).point(last.size, MEASURED_INSTRUCTIONS)
+    if found.algbw >= SLOW * last.algbw:
+        return ()
+    rate = f"a thread block of {blocks.machine} moves {blocks.costs.block_gbps:g} GB/s with {program.protocol.value}"
+    reached = f"{found.algbw:.4g} {unit} are expected at {size_name(last.size)}"
+    return (f"{rate}, as measured; with that and RCCL's efficiency of links, {reached}",)
 
 
 def why_slow(chosen: Chosen) -> str | None:
