@@ -12,6 +12,10 @@ which may lie there.) A rank starts to write into the memory of another only aft
 started, at the start of each block. Before a rank ends, it has waited for all data that comes to it, and for the
 helpers of PORT channels to do the work that it gave them.
 
+Packets of consecutive calls go to alternate halves of the scratch buffer. In an allgather or allreduce, a rank that
+ends has data of all ranks, so all of them have started, and are at most one call behind. The root of a broadcast hears
+from no rank, so with packets, too, the ranks of a broadcast signal that they have started.
+
 A channel counts signals and does not name them. So all signals of a channel are sent and awaited in one order: both
 blocks do the jobs of a channel by their levels and cells, and the `Tag` of a channel states by how much the levels at
 its two ends differ.
@@ -158,7 +162,9 @@ class _Writer:
 
         writing = sorted({self.blocks.source(job, other) for job in jobs for other in job.hears})
         written = sorted({self.blocks.target(job, other) for job in jobs for other in job.tells})
-        listed = [] if self.puts.packets else list(_greeting(tuple(map(to, writing)), tuple(map(back, written))))
+        listed: list[Instruction] = []
+        if not self.puts.packets or self.puts.layout.task.has_root:
+            listed += _greeting(tuple(map(to, writing)), tuple(map(back, written)))
         loops: list[Loop] = []
         for rounds, together in _rows(jobs):
             row = [each for job in together for each in part(job)]
