@@ -17,6 +17,10 @@ A sum that a switch stores on the way to another box lies where the same cell ha
 what a switch stored, or let a switch read what they stored, are ordered by more than a meeting of the block: by a
 semaphore, or by the helper of a PORT channel.
 
+Packets of consecutive calls go to alternate halves of the scratch buffer. In an allgather or allreduce, a rank that
+ends has data of all ranks, so all of them have started, and are at most one call behind. The root of a broadcast hears
+from no rank, so with packets, too, the ranks of a broadcast signal that they have started.
+
 A channel counts signals and does not name them. So all signals of a channel are sent and awaited in one order: both
 blocks do the jobs of a channel by their levels and cells, and the `Tag` of a channel states by how much the levels at
 its two ends differ.
@@ -163,7 +167,9 @@ class _Writer:
 
         writing = sorted({self.blocks.source(job, other) for job in jobs for other in job.hears})
         written = sorted({self.blocks.target(job, other) for job in jobs for other in job.tells})
-        listed = [] if self.puts.packets else list(_greeting(tuple(map(to, writing)), tuple(map(back, written))))
+        listed: list[Instruction] = []
+        if not self.puts.packets or self.puts.layout.task.has_root:
+            listed += _greeting(tuple(map(to, writing)), tuple(map(back, written)))
         loops: list[Loop] = []
         for rounds, together in _rows(jobs):
             row = [each for job in together for each in part(job)]

@@ -55,12 +55,13 @@ class Rooms:
     """Space for data that a rank does not keep: in scratch buffers, and in the outputs of roots.
 
     Attributes:
-        spans: for a rank, the first chunk of a cell, and the rank that writes there: the space for the first round; the
-            space for the other rounds follows it.
-        sizes: for each rank, the chunks of scratch that it needs.
+        spans: for a rank, the first chunk of a cell, the rank that writes there, and whether it writes the result: the
+            space for the first round; the space for the other rounds follows it.
+        sizes: for each rank, the chunks of scratch that it needs. With packets all have the same size, because the
+            executor takes the half of the own scratch buffer as the half of all.
     """
 
-    spans: Mapping[tuple[int, int, int], Span]
+    spans: Mapping[tuple[int, int, int, bool], Span]
     sizes: tuple[int, ...]
 
     @staticmethod
@@ -70,31 +71,36 @@ class Rooms:
         A root has the data of its first child where the result will be, if its own contribution does not lie there.
         """
         packets = layout.options.protocol is Protocol.LL
-        spans: dict[tuple[int, int, int], Span] = {}
+        spans: dict[tuple[int, int, int, bool], Span] = {}
         sizes = [0] * len(boxes)
         for cell in cells:
-            for rank, writer in _writers(cell, boxes, packets=packets):
-                key = rank, cell.offset, writer
+            for rank, writer, result in _writers(cell, boxes, packets=packets):
+                key = rank, cell.offset, writer, result
                 if rank == cell.root and not packets and not layout.options.in_place and writer == cell.heard(rank)[0]:
                     spans[key] = layout.result(rank, cell.offset, cell.count)
                     continue
                 spans[key] = Span(rank, Buffer.SCRATCH, sizes[rank], cell.count, packets)
                 sizes[rank] += cell.count * cell.rounds
+        if packets:
+            sizes = [max(sizes)] * len(sizes)
         return Rooms(MappingProxyType(spans), tuple(sizes))
 
 
-def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a rank and a rank that writes into its scratch buffer for `cell`; itself, for a helper to read."""
+def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Iterator[tuple[int, int, bool]]:
+    """Yield a rank, a rank that writes into its scratch buffer for `cell`, and whether this is the result.
+
+    A rank itself writes there what a helper reads.
+    """
     for rank in cell.sums:
-        yield from ((rank, other) for other in cell.heard(rank))
+        yield from ((rank, other, False) for other in cell.heard(rank))
     if not packets:
         return
     for rank, below in cell.spreads.items():
-        yield from ((other, rank) for other in below)
+        yield from ((other, rank, True) for other in below)
     helped = {lower for lower, upper in cell.sums_go_to.items() if boxes[upper] != boxes[lower]}
     if any(boxes[other] != boxes[cell.root] for other in cell.spreads.get(cell.root, ())):
         helped.add(cell.root)
-    yield from ((rank, rank) for rank in sorted(helped))
+    yield from ((rank, rank, False) for rank in sorted(helped))
 
 
 @dataclass(frozen=True)
@@ -255,8 +261,8 @@ class _Node:
     def _result(self, rank: int) -> Span:
         return self.puts.layout.result(rank, self.cell.offset, self.cell.count)
 
-    def _room(self, rank: int, writer: int) -> Span:
-        return self.puts.rooms.spans[rank, self.cell.offset, writer]
+    def _room(self, rank: int, writer: int, *, result: bool = False) -> Span:
+        return self.puts.rooms.spans[rank, self.cell.offset, writer, result]
 
 
 class _PacketNode(_Node):
@@ -291,7 +297,7 @@ class _PacketNode(_Node):
         near = [other for other in below if not self.puts.neighbours.port(self.rank, other)]
         summed = bool(self.cell.sums)
         if self.rank != self.cell.root:
-            room = self._room(self.rank, _above(self.cell.results_come_from, self.rank)[0])
+            room = self._room(self.rank, self.cell.results_come_from[self.rank], result=True)
             yield from self._on(room, below)
             yield Instruction(sources=(room,), targets=(self._result(self.rank),), meets=summed)
             return
@@ -311,7 +317,7 @@ class _PacketNode(_Node):
         return (self._put(packed, other, meets=False) for other in below)
 
     def _put(self, source: Span, other: int, *, meets: bool) -> Instruction:
-        target = (self._room(other, self.rank),)
+        target = (self._room(other, self.rank, result=True),)
         return Instruction(sources=(source,), targets=target, channel=self.channel(self.rank, other), meets=meets)
 
 

@@ -371,6 +371,10 @@ def _packet_plan(plan: ExecutionPlan) -> Found:
         if packed and plain:
             location, what = plain[0]
             yield location, f"{what}, where other operations of the rank have packets, which lie otherwise"
+        size, first = gpu.scratch_chunks, plan.gpus[0].scratch_chunks
+        if plan.double_scratch and not plan.reuse_resources and size != first:
+            what = f"scratch_chunks is {size}, that of rank 0 is {first}; with use_double_scratch_buffer they must be"
+            yield Location(gpu.rank), f"{what} equal, because a rank adds half of its own size to places on others"
 
 
 def _sync(plan: ExecutionPlan, gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
@@ -434,7 +438,11 @@ RULES: tuple[FormatRule[ExecutionPlan], ...] = (
     ),
     FormatRule("operation-counts", "All spans of an operation have the same size.", _each_operation(_counts)),
     FormatRule("operation-handler", "The kernel does the operation as the plan states it.", _each_operation(_handlers)),
-    FormatRule("packets", "Packets need the protocol LL and a separate scratch buffer.", _packet_plan),
+    FormatRule(
+        "packets",
+        "Packets need the protocol LL and a separate scratch buffer; if it is double, of equal size on all ranks.",
+        _packet_plan,
+    ),
     FormatRule("operation-sync", "Barriers and semaphores exist.", _each_operation(_sync)),
     FormatRule(
         "pipeline",
