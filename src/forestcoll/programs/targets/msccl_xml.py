@@ -31,7 +31,7 @@ class MscclXml(RuntimeTarget):
     """MSCCL XML. A program is for both in place and out of place if the dialect and the kind of schedule allow it."""
 
     endings = (".xml",)
-    cost = ResourceEstimate(40e-6, 1700)
+    cost = ResourceEstimate(70e-6, 1700)
     file_bytes = 120
 
     dialect: str = choice(msccl_xml.DialectName.MICROSOFT.value, "the runtime that loads the file", *msccl_xml.DIALECTS)

@@ -45,7 +45,7 @@ class MscclppJson(RuntimeTarget):
     style = Style.ONE_SIDED
     endings = (".json",)
     has_snippet = True
-    cost = ResourceEstimate(65e-6, 900)
+    cost = ResourceEstimate(42e-6, 900)
 
     def usual_options(self, schedule: Schedule) -> Options:
         in_place = lowerer_for(schedule).in_place

@@ -84,7 +84,7 @@ class Target(ABC):
         has_snippet: whether Python code registers its programs.
         written_as: the output as a report names it.
         checked: how the output is checked.
-        cost: what choosing, lowering, writing and checking an instruction takes (`benchmarks/large_exports.py`).
+        cost: what making, writing and checking an instruction takes, without a search (`benchmarks/large_exports.py`).
         file_bytes: the bytes of an instruction in the files.
 
     Raises:

@@ -122,6 +122,7 @@ class Candidates:
     work: int = 0
 
     def __post_init__(self) -> None:
+        self.progress.advance(0, 100)
         self.given: dict[str, Any] = self.target.given
         self.in_plans = self.target.style is Style.ONE_SIDED
         machine = gpu_of(self.schedule.topology)
