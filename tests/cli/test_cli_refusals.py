@@ -27,6 +27,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     written(folder / "part.json", "generate", "ring:nodes=5", "--ranks", "0,2")
     written(folder / "gather.json", "generate", "ring:nodes=3", "--collective", "gather", "--root", 0)
     written(folder / "steps.json", "generate", "torus:dims=3x3", "--method", "bfb")
+    written(folder / "exchange.json", "generate", "ring:nodes=4", "--collective", "all-to-all", "--method", "steps")
+    written(folder / "one-way.json", "generate", "diamond", "--method", "bfb")
     written(folder / "series.json", "one-port", "ring:nodes=4", "--source", 0)
     written(folder / "bundle.json", "generate", "ring:nodes=4", "--groups", "0,1;2,3")
     shutil.copy(LOG, folder / "log")
@@ -159,9 +161,15 @@ WRONG_USAGE = [
     ("explain --measured x --ranks 0-3", "--without, --degrade and --ranks need TOPOLOGY"),
     ("export s.json", "Missing option '--to'"),
     ("export s.json --to mscclpp-json --dialect azure", "--dialect is for msccl-xml; leave it out"),
-    ("export s.json --to chakra:strands=2", "chakra: there is no parameter 'strands'"),
+    ("export s.json --to chakra:instances=2", "chakra: there is no parameter 'instances'"),
+    ("export s.json --to msccl-xml:pieces=2", "msccl-xml: there is no parameter 'pieces'"),
     ("export s.json --to msccl-xml -o snippet=use.py", "msccl-xml has no snippet, only mscclpp-json has one"),
     ("export s.json --to mscclpp-json -o snippet=use.py", "also give -o FILE"),
+    ("export s.json --to goal --size 1MiB", "--size is for msccl-xml and mscclpp-json; leave it out for goal"),
+    (
+        "export s.json --to nccl-graph --size 1MiB",
+        "--size is for msccl-xml and mscclpp-json; leave it out for nccl-graph",
+    ),
     ("export s.json --to msccl-xml --bytes 1GB", "--bytes is for astra-sim, chakra, goal; leave it out"),
     ("export s.json --to chakra -o -", "give -o PREFIX"),
     ("export s.json --to astra-sim -o -", "give -o DIR"),
@@ -297,7 +305,8 @@ REFUSED = [
     ("export s.json --to msccl-xml:placement=both", "for in place or for out of place; export two files"),
     ("export s.json --to mscclpp-json:protocol=LL128", "no protocol LL128"),
     ("export s.json --to msccl-xml:blocks=1 -o x.xml", "no program fits MSCCL XML for microsoft"),
-    ("export steps.json --to mscclpp-json", "schedules of steps are written as astra-sim, chakra, goal or msccl-xml "),
+    ("export exchange.json --to mscclpp-json", "an all-to-all in steps has no program; use a schedule of flows"),
+    ("export one-way.json --to mscclpp-json", "in MSCCL++ the receiver signals the sender; export to msccl-xml"),
     ("design --nodes 1000000000 --degree 4", "nodes is 1000000000; expected an integer from 2 to 16384"),
     (
         "design --nodes 9 --degree 4 --only published --choose ring",

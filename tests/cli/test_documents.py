@@ -38,6 +38,7 @@ FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all",
 RUNS = {README: 5, GROUPS: 6, COMPARE: 4, WHAT_IF: 5, CLUSTER: 2, FLOWS: 3, PIECES: 2} | {
     DOCS / f"{name}.md": count
     for name, count in {
+        "finder": 2,
         "measured": 3,
         "nccl-logs": 1,
         "nccl": 2,
@@ -54,6 +55,7 @@ RUNS = {README: 5, GROUPS: 6, COMPARE: 4, WHAT_IF: 5, CLUSTER: 2, FLOWS: 3, PIEC
         "how-to/check-a-schedule": 1,
         "how-to/your-own-algorithm": 0,
         "how-to/export-for-mscclpp": 0,  # its commands have no output, or write the time that they took
+        "how-to/run-a-found-network": 0,  # the same
         "how-to/is-this-bandwidth-normal": 2,
         "how-to/part-of-the-gpus": 1,
         "how-to/nccl-rules-by-size": 1,

@@ -191,10 +191,20 @@ def test_a_collective_with_a_root_is_generated_first(command: tuple[str, ...]) -
 
 
 def test_a_schedule_that_a_format_cannot_express_is_named_by_its_file(tmp_path: Path) -> None:
-    steps = tmp_path / "steps.json"
-    assert run_command("generate", "torus:dims=3x3", "--method", "bfb", "-o", steps).status == 0
+    steps, spec = tmp_path / "steps.json", "ring:nodes=4"
+    made = "--collective", "all-to-all", "--method", "steps"
+    assert run_command("generate", spec, *made, "-o", steps).status == 0
     line = run_command("export", steps, "--to", "mscclpp-json").error_line()
-    assert line == f"{steps}: schedules of steps are written as astra-sim, chakra, goal or msccl-xml only"
-    spec = "torus:dims=3x3"
-    line = run_command("export", spec, "--method", "bfb", "--to", "mscclpp-json").error_line()
-    assert line.startswith(f"{spec}: schedules of steps are written as ")
+    refused = "an all-to-all in steps has no program; use a schedule of flows, which generate makes without --method"
+    assert line == f"{steps}: {refused}"
+    assert run_command("export", spec, *made, "--to", "mscclpp-json").error_line() == f"{spec}: {refused}"
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
+@pytest.mark.parametrize("format_", ["mscclpp-json", "msccl-xml"])
+def test_the_schedule_of_a_found_network_becomes_a_valid_program(tmp_path: Path, format_: str, collective: str) -> None:
+    steps, program = tmp_path / "steps.json", tmp_path / f"program.{format_.partition('-')[2]}"
+    found = "design", "--nodes", 8, "--degree", 4, "--only", "bidirectional", "--collective", collective
+    assert run_command(*found, "-o", steps).status == 0
+    made = json_of("export", steps, "--to", format_, "-o", program)
+    assert (made["checked"], json_of("verify", program)["valid"]) == (True, True)

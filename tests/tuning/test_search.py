@@ -46,7 +46,7 @@ RING = generate("ring:nodes=3")
 
 
 def candidate(name: str, *programs: Simulated, has_schedule: bool = True) -> Candidate:
-    return Candidate(name, RING if has_schedule else None, tuple(map(made_as, programs)), is_cut=False)
+    return Candidate(name, RING if has_schedule else None, tuple(map(made_as, programs)), most_instructions=0)
 
 
 def made_as(program: Simulated) -> Maker:
@@ -99,7 +99,7 @@ def test_programs_in_pieces_may_have_less_busy_links() -> None:
         4: Simulated(20, 0.01, same_trees=False, instructions=40),
     }
     makers = (lambda pieces: [cast("Timed", in_pieces[pieces])] if pieces in in_pieces else [],)
-    found = winners(candidate("plain", Simulated(9, 0.02)), Candidate("stolen", RING, makers, is_cut=True))
+    found = winners(candidate("plain", Simulated(9, 0.02)), Candidate("stolen", RING, makers))
     assert found == ["plain" if 9 + 0.02 * size < 20 + 0.01 * size else "stolen" for size in SIZES]
     assert set(found) == {"plain", "stolen"}
 
@@ -112,5 +112,5 @@ def test_a_number_of_pieces_that_exceeds_a_limit_of_the_format_is_not_used() -> 
             raise NoSolutionError("it needs 32768 chunks, and 32767 is the most")
         return [cast("Timed", program)]
 
-    found = search(Candidate("limited", RING, (programs,), is_cut=True))
+    found = search(Candidate("limited", RING, (programs,)))
     assert found == [[("limited", 5 + 0.1 * size)] for size in SIZES]

@@ -194,7 +194,10 @@ class DataSize:
 
     def write(self, value: object) -> str:
         size = cast("int", value)
-        return name if size > 0 and data_size(name := size_name(size)) == size else str(size)
+        try:
+            return name if size > 0 and data_size(name := size_name(size)) == size else str(size)
+        except InputError:  # the name is rounded to a part of a byte
+            return str(size)
 
 
 @dataclass(frozen=True)

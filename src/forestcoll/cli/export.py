@@ -115,6 +115,13 @@ class _ProgramFile(OutputFile):
     metavar="SIZE",
     help="For formats of simulators: the data size M, such as 64KiB.  [default: 1GB]",
 )
+@click.option(
+    "--size",
+    type=DataSize(),
+    metavar="SIZE",
+    help="For runtimes: the data size M that the program and its protocol are chosen for, such as 1MiB.  [default: 1GB "
+    "with Simple]",
+)
 @outputs_option(
     "A file to write: program or, for mscclpp-json, snippet (Python code that registers the plan).",
     program=_ProgramFile(),
@@ -145,11 +152,14 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     from forestcoll.nccl.graph.target import NcclGraph
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.programs.programs import export_page
+    from forestcoll.programs.targets.target import RuntimeTarget
     from forestcoll.tuning.programs.export import export
 
     target = _with_options(target, {name: options.pop(name) for name in ("dialect", "bytes")})
     usage_of(target.check_outputs, output)
     program = output.get("program")
+    if options["size"] is not None and not isinstance(target, RuntimeTarget):
+        raise click.UsageError(f"--size is for msccl-xml and mscclpp-json; leave it out for {target.name}")
     if isinstance(target, NcclGraph):
         _export_graphs(target, program, options, as_json=as_json)
         return
@@ -159,7 +169,7 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
         with _refused_as(source, schedule.topology.name):
-            done = export(schedule, target, progress=progress, is_generated=is_generated)
+            done = export(schedule, target, size=options["size"], progress=progress, is_generated=is_generated)
         if program is not None:
             progress.begin("writing")
             with written_together():

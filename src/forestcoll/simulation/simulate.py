@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from forestcoll.base.errors import InputError
-from forestcoll.programs.lowering import Options, default_options, lower, lowerer_for
+from forestcoll.programs.lowering import Options, default_options, lower
 from forestcoll.programs.model import Program
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
@@ -171,7 +171,6 @@ class ProgramModel:
         """Prepare to lower `schedule` with `options`, whose number of pieces is replaced."""
         self._schedule, self._costs = schedule, costs
         self._options = options or default_options(schedule)
-        self._most_pieces = MOST_PIECES if lowerer_for(schedule).in_pieces else 1
         self.paths = paths_of(schedule)
         self._programs: dict[int, Program] = {}
 
@@ -186,7 +185,7 @@ class ProgramModel:
         """Return the time of M of `size` bytes; the number of pieces is doubled while that saves time."""
         best, pieces = self._point(size, 1), 2
         instructions = sum(1 for _ in self.program(1).instructions())
-        while pieces <= self._most_pieces and pieces * instructions <= MOST_INSTRUCTIONS:
+        while pieces <= MOST_PIECES and pieces * instructions <= MOST_INSTRUCTIONS:
             point = self._point(size, pieces)
             if point.seconds >= best.seconds:
                 break

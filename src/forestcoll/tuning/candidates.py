@@ -35,7 +35,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.tuning.exchanges import BoxGrid, Make, exchanges
-from forestcoll.tuning.lowered import Lowerings, Timed, in_pieces
+from forestcoll.tuning.lowered import Lowerings, Timed
 from forestcoll.tuning.programs.for_runtime import with_one_peer
 from forestcoll.tuning.relayed import relayed_one_shot
 from forestcoll.tuning.streams import edges_of
@@ -121,14 +121,12 @@ class Candidate:
         name: its name.
         schedule: its schedule, verified; None for an exchange.
         makers: the methods to make its programs; each has programs in one piece.
-        is_cut: whether there are programs in several pieces.
         most_instructions: the most instructions of a program in several pieces.
     """
 
     name: str
     schedule: Schedule | None
     makers: tuple[Maker, ...]
-    is_cut: bool
     most_instructions: int = MOST_IN_PIECES
 
     @property
@@ -254,9 +252,7 @@ class Candidates:
                 partial(self.lowerings.of_streams, schedule),
                 *self._shallow_in_lanes(schedule),
             )
-            return Candidate(
-                f"shallow-{more}x{trees}", schedule, makers, is_cut=True, most_instructions=self._most_in_pieces
-            )
+            return Candidate(f"shallow-{more}x{trees}", schedule, makers, most_instructions=self._most_in_pieces)
 
         return make
 
@@ -267,9 +263,7 @@ class Candidates:
         schedule = schedule_of(self._problem, lambda each: central_forest(each, centre))
         certified(verify(schedule))
         maker = partial(self.lowerings.of_streams, schedule)
-        return Candidate(
-            f"central-{more}x{times}", schedule, (maker,), is_cut=True, most_instructions=self._most_in_pieces
-        )
+        return Candidate(f"central-{more}x{times}", schedule, (maker,), most_instructions=self._most_in_pieces)
 
     def _in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
         """Return the methods for programs in lanes for large data; between many ranks over switches, none is fast."""
@@ -334,7 +328,7 @@ class Candidates:
         makers: list[Maker] = [partial(self.lowerings.of_schedule, schedule)]
         if name in {OWN, ONE_PEER} and isinstance(schedule, TreeSchedule):
             makers += self._in_lanes(schedule) + self._with_stolen_hops(schedule)
-        return Candidate(name, schedule, tuple(makers), in_pieces(schedule), self._most_in_pieces)
+        return Candidate(name, schedule, tuple(makers), self._most_in_pieces)
 
     def _of_exchange(self, name: str, make: Make) -> Callable[[], Candidate]:
         def candidate() -> Candidate:
@@ -360,7 +354,7 @@ class Candidates:
             found = (self.lowerings.of_program(make(pieces), self._own, pieces) for make in makes)
             return next(filter(None, found), [])
 
-        return Candidate(name, None, (programs,), is_cut=True)
+        return Candidate(name, None, (programs,))
 
 
 def _check_length(schedule: Schedule) -> None:

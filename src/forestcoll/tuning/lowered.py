@@ -17,7 +17,7 @@ from types import MappingProxyType
 from forestcoll.base.errors import InputError, NoSolutionError, plural
 from forestcoll.base.units import bytes_per_microsecond, size_name
 from forestcoll.programs.formats import msccl_xml, mscclpp
-from forestcoll.programs.lowering import Options, Placement, Style, lower, lowerer_for, usual_placement
+from forestcoll.programs.lowering import Options, Placement, Style, lower, usual_placement
 from forestcoll.programs.lowering.fitting import excess_of
 from forestcoll.programs.lowering.grid import Grids, achieved
 from forestcoll.programs.lowering.stolen_hops import with_stolen_hops
@@ -259,16 +259,6 @@ class Lowerings:
         ]
 
 
-def has_plans(schedule: Schedule) -> bool:
-    """Return whether a schedule has programs for MSCCL++."""
-    return Style.ONE_SIDED in lowerer_for(schedule).styles
-
-
-def in_pieces(schedule: Schedule) -> bool:
-    """Return whether the program of a schedule can be cut into pieces."""
-    return lowerer_for(schedule).in_pieces
-
-
 def _chunks_in_lanes(schedule: TreeSchedule) -> int:
     """Return the number of chunks of a program in lanes, in one piece."""
     ranks = len(schedule.members)
@@ -278,7 +268,7 @@ def _chunks_in_lanes(schedule: TreeSchedule) -> int:
 def _chunks(schedule: Schedule) -> int | None:
     """Return the number of chunks before pieces: a power of two, times the shards if they are no power of two.
 
-    None is the exact number, which steps need.
+    None is the exact number, for schedules of steps and flows.
     """
     if not isinstance(schedule, TreeSchedule):
         return None

@@ -11,7 +11,7 @@ from forestcoll.base.errors import InputError, InternalError, NoSolutionError, p
 from forestcoll.base.progress import Progress
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.lower_bound.hop_bounds import HopBound
-from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, has_plans, plan_text, xml_text
+from forestcoll.tuning.lowered import CHUNK_BYTES, Lowerings, Timed, plan_text, xml_text
 from forestcoll.tuning.search import Best
 from forestcoll.tuning.value import SizeRange
 
@@ -103,8 +103,7 @@ def _range(span: _Span, bound: HopBound, lowerings: Lowerings, plans: "_Plans") 
         raise NoSolutionError(
             f"{bound.best.topology.name}: no schedule of trees has a program for {plural(span.most, 'byte')}"
         )
-    planned = [each for each in runnable if has_plans(_schedule_of(each))]
-    plan = plans.best(planned[:_PLANNED], name, span)
+    plan = plans.best(runnable[:_PLANNED], name, span)
     if plan is not None:
         texts["mscclpp-json"], times["mscclpp-json"] = plan
     return SizeRange(

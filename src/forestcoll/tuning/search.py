@@ -94,7 +94,7 @@ class _Ladder:
 
     def _may_have(self, pieces: int) -> bool:
         instructions = pieces * self.programs(1)[0].instructions
-        return self.candidate.is_cut and pieces <= MOST_PIECES and instructions <= self.candidate.most_instructions
+        return pieces <= MOST_PIECES and instructions <= self.candidate.most_instructions
 
     def _cannot_be_faster(self, size: int, limit: float) -> bool:
         """Return whether it is known that the candidate takes at least `limit`."""

@@ -115,7 +115,7 @@ def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
     announce_export(schedule, Chakra(), 10**4, remarks)
     (text,) = remarks.texts
     assert text.endswith("480,000 instructions, in files of 36 MB, takes about 12 s and 192 MB of memory")
-    with pytest.raises(InputError, match="use at most about 3 ranks"):
+    with pytest.raises(InputError, match="use at most about 416666 pieces"):
         announce_export(schedule, Chakra(), MOST_INSTRUCTIONS // 30, remarks)
 
 

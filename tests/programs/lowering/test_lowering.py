@@ -253,7 +253,7 @@ def test_steps_are_lowered_to_correct_programs_with_routes_through_switches_too(
         steps = from_allgathers(network, collective, lambda each: random_allgather(each, Random(seed), relays=False))  # noqa: B023, S311
         lowering = lower(steps)
         assert check(lowering.program).ok
-        assert lowering.algbw == shape_of(steps).algbw
+        assert lowering.algbw >= lowering.schedule_algbw == shape_of(steps).algbw
     steps = generate(build_topology("hypercube:dim=3"), collective, "halving-doubling")
     for placement in Placement:
         lowering = lower(steps, Options(placement=placement), AZURE)
@@ -270,10 +270,14 @@ def test_steps_of_some_ranks_have_a_program_if_no_route_passes_a_compute_node() 
         lower(random_allgather(build_topology("ring:nodes=5"), Random(1)))  # noqa: S311
 
 
-def test_steps_are_lowered_two_sided_and_exactly() -> None:
+def test_steps_are_exact_or_rounded_and_refused_with_the_limit() -> None:
     steps = generate(build_topology("torus:dims=3x4"), method="bfb")
-    assert "two-sided" in refusal(lower, steps, Options(style=Style.ONE_SIDED))
-    with pytest.raises(NoSolutionError, match="a multiple of 48 chunks"):
+    exact, rounded_lowering = lower(steps), lower(steps, Options(chunks=12))
+    assert (exact.program.chunks, rounded_lowering.program.chunks) == (48, 12)
+    assert exact.loss == 0
+    assert rounded_lowering.loss > 0
+    assert check(rounded_lowering.program).ok
+    with pytest.raises(NoSolutionError, match="use a multiple of 12 chunks"):
         lower(steps, Options(chunks=50))
     with pytest.raises(NoSolutionError, match="3 is the most"):
         lower(steps, Options(), Limits(name="tiny", blocks=3))

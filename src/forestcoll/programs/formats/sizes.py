@@ -7,6 +7,7 @@ RCCL `src/misc/msccl/msccl_lifecycle.cc`. MSCCL++ requires that a chunk is a mul
 
 from dataclasses import dataclass
 
+from forestcoll.base.errors import InputError, plural
 from forestcoll.programs.model import DeferredRanks, Program
 
 ELEMENT_BYTES = 4
@@ -49,6 +50,19 @@ class Sizes:
     def match(self, size: int) -> bool:
         """Return whether the runtime uses the program for M of `size` bytes."""
         return size > 0 and size % self.granule == 0 and (self.most is None or size <= self.most)
+
+
+def require_bytes(program: Program, size: int) -> None:
+    """Check that data of `size` bytes has a byte for each chunk of a program.
+
+    Raises:
+        InputError: it has fewer bytes.
+    """
+    if size < program.chunks:
+        raise InputError(
+            f"{program.name}: {plural(size, 'byte')} of data, and the program has {plural(program.chunks, 'chunk')} of "
+            f"a byte or more; use bytes={program.chunks} or more, or fewer chunks or pieces"
+        )
 
 
 def chunks_of_file(program: Program) -> int:

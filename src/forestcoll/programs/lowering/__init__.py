@@ -13,3 +13,4 @@ from forestcoll.programs.lowering.options import Options as Options
 from forestcoll.programs.lowering.options import Placement as Placement
 from forestcoll.programs.lowering.options import Style as Style
 from forestcoll.programs.lowering.options import usual_placement as usual_placement
+from forestcoll.programs.lowering.step_trees import trees_of_steps as trees_of_steps

@@ -19,7 +19,7 @@ from forestcoll.programs.lowering.options import Options, Placement, Style
 from forestcoll.programs.lowering.pair_links import PairLinks
 from forestcoll.programs.lowering.plans import plans
 from forestcoll.programs.lowering.rank_trees import rank_trees_of
-from forestcoll.programs.lowering.steps import program_of_steps
+from forestcoll.programs.lowering.step_trees import trees_of_steps
 from forestcoll.programs.lowering.two_sided import two_sided
 from forestcoll.programs.model import Program
 from forestcoll.programs.model.limits import Limits
@@ -40,8 +40,7 @@ class Lowering:
     Attributes:
         program: the program.
         algbw: the algorithmic bandwidth with the shares of the program, in the unit of the topology.
-        loss: the part of the algbw of the schedule that is lost by rounding shares and leaving out trees, as a fraction
-            from 0 to 1; 0 if the program has exactly the shares of the schedule.
+        schedule_algbw: the algbw of the given schedule, against which `loss` is stated.
         trees_left_out: the number of trees of the schedule that carry no data in the program, because other trees of
             the same root carry all of it. For a schedule of flows, the number of flows, where other flows of the same
             pair of ranks carry all of it.
@@ -60,16 +59,20 @@ class Lowering:
 
     program: Program
     algbw: Fraction
-    loss: Fraction
+    schedule_algbw: Fraction
     trees_left_out: int
     schedule: Schedule
     other_trees: int | None = None
     other_flows: bool = False
 
     @property
-    def schedule_algbw(self) -> Fraction:
-        """Return the algbw of the given schedule, against which `loss` is stated."""
-        return self.algbw / (1 - self.loss)
+    def loss(self) -> Fraction:
+        """Return the part of the algbw of the schedule that is lost by rounding shares and leaving out trees.
+
+        It is a fraction from 0 to 1; 0 if the program has exactly the shares of the schedule. A program of steps may
+        even reach more than its schedule, because it has no barriers between steps.
+        """
+        return max(Fraction(0), 1 - self.algbw / self.schedule_algbw)
 
 
 def lower(schedule: Schedule, options: Options | None = None, limits: Limits = UNLIMITED) -> Lowering:
@@ -114,13 +117,15 @@ def default_options(schedule: Schedule) -> Options:
 def least_instructions(schedule: Schedule) -> int:
     """Return about how many instructions a program of one piece has: each tree sends to all other ranks.
 
-    A flow is sent once for each of its routes. The result is 0 for schedules of steps.
+    A flow is sent once for each of its routes, and a transfer of steps once.
     """
-    if not isinstance(schedule, TreeSchedule | FlowSchedule):
+    if not isinstance(schedule, TreeSchedule | FlowSchedule | StepSchedule):
         return 0
     images = 1 if schedule.symmetry is None else schedule.symmetry.order
     if isinstance(schedule, FlowSchedule):
         return 2 * images * len(schedule.flows.routes.entries)
+    if isinstance(schedule, StepSchedule):
+        return 2 * images * len(schedule)
     return 2 * images * (len(schedule.members) - 1) * sum(map(len, schedule.phases))
 
 
@@ -130,14 +135,10 @@ class Lowerer:
 
     Attributes:
         lower: returns the program of a schedule for given options and limits.
-        styles: the styles of programs that it can make.
-        in_pieces: whether the data of a tree can be cut into pieces that follow each other.
         in_place: whether it can make programs that run in place.
     """
 
     lower: Callable[[Any, Options, Limits], Lowering]
-    styles: frozenset[Style]
-    in_pieces: bool
     in_place: bool = True
 
 
@@ -147,13 +148,13 @@ def lowerer_for(schedule: Schedule) -> Lowerer:
 
 
 def _lower_steps(schedule: StepSchedule, options: Options, limits: Limits) -> Lowering:
-    program = program_of_steps(schedule, options, limits)
-    return Lowering(program, step_shape(schedule).algbw or Fraction(0), Fraction(0), 0, schedule)
+    found = _lower_trees(trees_of_steps(schedule), options, limits)
+    return replace(found, schedule_algbw=step_shape(schedule).algbw or found.algbw)
 
 
 def _lower_flows(schedule: FlowSchedule, options: Options, limits: Limits) -> Lowering:
     found = program_of_flows(schedule, options, limits)
-    return Lowering(found.program, found.algbw, 1 - found.algbw / schedule.algbw, found.left_out, schedule)
+    return Lowering(found.program, found.algbw, schedule.algbw, found.left_out, schedule)
 
 
 def _lower_trees(schedule: TreeSchedule, options: Options, limits: Limits) -> Lowering:
@@ -199,7 +200,7 @@ def _lowering(schedule: TreeSchedule, reduced: TreeSchedule, grid: Grid, program
     return Lowering(
         program=program,
         algbw=executed.algbw,
-        loss=1 - executed.algbw / schedule.algbw,
+        schedule_algbw=schedule.algbw,
         trees_left_out=_trees(schedule) - _trees(executed),
         schedule=executed,
     )
@@ -261,8 +262,8 @@ def _of_root(phase: Phase, root: int) -> list[int]:
 
 
 LOWERERS: dict[type[Schedule], Lowerer] = {
-    TreeSchedule: Lowerer(_lower_trees, frozenset(Style), in_pieces=True),
-    StepSchedule: Lowerer(_lower_steps, frozenset({Style.TWO_SIDED}), in_pieces=False),
-    FlowSchedule: Lowerer(_lower_flows, frozenset(Style), in_pieces=True, in_place=False),
+    TreeSchedule: Lowerer(_lower_trees),
+    StepSchedule: Lowerer(_lower_steps),
+    FlowSchedule: Lowerer(_lower_flows, in_place=False),
 }
 """The lowering of each kind of schedule that has programs."""

@@ -112,7 +112,7 @@ def plans(
     planner = _Planner(layout, flows, limits, links)
     edges, least = planner.edges, planner.least_blocks
     bounds = block_bounds(options, limits)[-1 if options.lanes else 0 :]  # lanes have one plan for any bound
-    if (excess := _excess_of_all(edges, least, bounds[-1], limits)) is not None:
+    if (excess := _excess_of_all(edges, least, bounds[-1], limits, options)) is not None:
         yield excess
         return
     tried, work = set(), 0
@@ -157,7 +157,7 @@ class _Planner:
         if options.lanes is not None:
             return self.edges.peers
         phase = np.array([flow.phase for flow in self.flows])[self.edges.flow]
-        of_phases = np.array([self.edges.taken(phase == each).peers for each in np.unique(phase)])
+        of_phases = np.array([self.edges.taken(phase == each).peers for each in range(int(phase.max()) + 1)])
         return np.asarray(of_phases.sum(axis=0) * options.parallel)
 
     def plans(self, spread: _Spread, bound: int | None) -> Iterator[ChannelPlan | Excess]:
@@ -331,20 +331,23 @@ def _excess(chains: Chains, table: BlockTable, bound: int | None, limits: Limits
     return _excess_of_rank(np.bincount(owners, steps + 1).astype(np.int64), limits.steps_of_rank)
 
 
-def _excess_of_all(edges: Edges, least: IntArray, bound: int | None, limits: Limits) -> Excess | None:
+def _excess_of_all(edges: Edges, least: IntArray, bound: int | None, limits: Limits, options: Options) -> Excess | None:
     """Return a limit that every plan exceeds: each rank has the `least` blocks or more, and moves all its data."""
     if bound is not None and least.max(initial=0) > bound:
-        return _too_many_peers(edges, least, bound)
+        return _too_many_peers(edges, least, bound, options)
     moved = max(np.bincount(ends).max(initial=0) for ends in (edges.upper, edges.lower))
     return _excess_of_rank(np.array([moved + edges.peers.max(initial=0)]), limits.steps_of_rank)
 
 
-def _too_many_peers(edges: Edges, least: IntArray, bound: int) -> Excess:
+def _too_many_peers(edges: Edges, least: IntArray, bound: int, options: Options) -> Excess:
     rank = int(np.argmax(least))
     each = -(-int(least[rank]) // int(edges.peers[rank]))
+    alone = int(least[rank]) // options.parallel
     what = f"thread blocks, {'one' if each == 1 else each} for each rank that it exchanges data with,"
     fits = "fewer boxes"
-    if bound >= each:
+    if options.parallel > 1 and options.lanes is None and alone <= bound:
+        fits = f"at most {bound // alone} {'strands' if options.strands > 1 else 'instances'}"
+    elif bound >= each:
         most = f"at most {bound // each} peers (generate --max-peers limits those in other boxes)"
         fits += f", or a schedule in which a rank has {most}"
     return Excess(what, int(least[rank]), bound, f"rank {rank}", fits)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from forestcoll.base.parameters import DataSize, of_kind
-from forestcoll.programs.lowering import Options, Placement, least_instructions, lowerer_for
-from forestcoll.programs.targets.target import Target
+from forestcoll.programs.lowering import Options, Placement, least_instructions
+from forestcoll.programs.targets.target import COUNT, Target, chosen
 from forestcoll.schedule.schedule import Schedule
 
 
@@ -21,15 +21,14 @@ class SimulatorTarget(Target):
     pieces_tried: ClassVar[tuple[int, ...]] = (8, 4, 2)
     most_in_pieces: ClassVar[int] = 400_000
 
+    pieces: int | None = chosen(COUNT, "parts of a chunk that follow each other")
     bytes: int = of_kind(10**9, DataSize(), "the data size M")
 
     def usual_options(self, schedule: Schedule) -> Options:
         """As `Target.usual_options`.
 
-        Many ranks need fewer pieces, because the shards of all ranks follow each other anyway. Programs of steps have
-        no pieces.
+        Many ranks need fewer pieces, because the shards of all ranks follow each other anyway.
         """
         least = least_instructions(schedule)
-        tried = self.pieces_tried if lowerer_for(schedule).in_pieces else ()
-        pieces = next((pieces for pieces in tried if pieces * least <= self.most_in_pieces), 1)
+        pieces = next((pieces for pieces in self.pieces_tried if pieces * least <= self.most_in_pieces), 1)
         return Options(placement=Placement.OUT_OF_PLACE, pieces=pieces)

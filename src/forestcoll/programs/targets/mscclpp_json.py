@@ -48,9 +48,10 @@ class MscclppJson(RuntimeTarget):
     cost = ResourceEstimate(65e-6, 900)
 
     def usual_options(self, schedule: Schedule) -> Options:
-        lowerer = lowerer_for(schedule)
-        placement = usual_placement(schedule.collective) if lowerer.in_place else Placement.OUT_OF_PLACE
-        return Options(style=self.style, placement=placement, pieces=2 if lowerer.in_pieces else 1)
+        in_place = lowerer_for(schedule).in_place
+        placement = usual_placement(schedule.collective) if in_place else Placement.OUT_OF_PLACE
+        pieces = 1 if self.protocol == Protocol.LL else 2
+        return Options(style=self.style, placement=placement, pieces=pieces)
 
     def limits(self, ranks: int) -> Limits:  # noqa: ARG002
         return mscclpp.limits()

@@ -109,10 +109,7 @@ class Target(ABC):
     placement: str | None = chosen(_PLACEMENT, "whether input and output are one buffer")
     protocol: str | None = chosen(_PROTOCOL, "how the runtime moves the data")
     chunks: int | str | None = chosen(_CHUNKS, "the most equal chunks of the data; with exact, no share is rounded")
-    pieces: int | None = chosen(COUNT, "parts of a chunk that follow each other")
-    step_chunks: int | None = chosen(COUNT, "the most chunks that one step moves")
     channels: int | None = chosen(COUNT, "channels that the trees of a root share")
-    instances: int | None = chosen(COUNT, "copies of the program, each for a part of the data")
     blocks: int | None = chosen(COUNT, "the most thread blocks of a rank")
 
     def __post_init__(self) -> None:
@@ -144,13 +141,9 @@ class Target(ABC):
         """Check that the format can express programs of a schedule with these options.
 
         Raises:
-            InputError: schedules of this kind have no programs of its style, or it cannot express the placement.
+            InputError: schedules of this kind have no programs, or it cannot express the placement.
         """
-        styles = lowerer_for(schedule).styles
-        if self.style not in styles:
-            *others, last = [spec.name for spec in targets.all() if getattr(spec.make, "style", None) in styles]
-            name, kind = schedule.topology.name, schedule.kind
-            raise InputError(f"{name}: schedules of {kind} are written as {', '.join(others)} or {last} only")
+        lowerer_for(schedule)
 
     def export(
         self,
@@ -213,6 +206,8 @@ class Target(ABC):
 @dataclass(frozen=True)
 class RuntimeTarget(Target):
     """A format that a runtime loads. A simulation of the runtime chooses the options that are not given."""
+
+    instances: int | None = chosen(COUNT, "copies of the program, each for a part of the data")
 
     @abstractmethod
     def round_bytes(self, options: Options) -> int:

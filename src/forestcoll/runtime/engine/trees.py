@@ -1,9 +1,8 @@
 """The trees of a schedule, between ranks only. The table `FORESTS` lists the kinds of schedules that can be run.
 
 Switches disappear: a hop leads from one rank to another, and names the links at both of its ends. A schedule of steps
-is a forest too. Each part of a shard that all transfers treat alike reaches each rank once, so its transfers are a
-tree; where data is reduced, each rank sends its sum once, which is a tree read backwards. A flow is a tree that is a
-path from its source to its target.
+is a forest too, a tree for each part of a shard (`schedule/steps/parts.py`). A flow is a tree that is a path from its
+source to its target.
 
 The root of a tree of an allreduce may be a switch. A rank next to it then does its work (`rooted_at`).
 """
@@ -11,8 +10,7 @@ The root of a tree of an allreduce may be a switch. A rank next to it then does 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
@@ -20,6 +18,7 @@ from forestcoll.schedule.flows.expansion import FlowImage, flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule, runnable_entry_for
 from forestcoll.schedule.steps.expansion import expanded_steps
+from forestcoll.schedule.steps.parts import shard_parts
 from forestcoll.schedule.steps.routes import require_no_relays
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.schedule.trees.expansion import expanded
@@ -173,49 +172,9 @@ def _of_steps(schedule: StepSchedule) -> Forests:
 
 
 def _of_step_phase(schedule: StepSchedule, number: int, ranks: Mapping[int, int]) -> Iterator[FlowTree]:
-    phase, routes = schedule.phases[number], list(schedule.routes)
-    of_shard: dict[int, list[_Sent]] = {}
-    for step in phase.transfers:
-        for each in step:
-            path = (each.source, each.target) if each.route is None else routes[each.route]
-            of_shard.setdefault(each.shard, []).append(_Sent(each.low, each.high, path))
-    for shard in sorted(of_shard):
-        size = schedule.shard_sizes[shard]
-        for low, high, hops in _pieces(phase.op, shard, of_shard[shard], ranks):
-            yield FlowTree(phase.op, ranks[shard], ranks[shard], size * (high - low), hops)
-
-
-class _Sent(NamedTuple):
-    """The part [`low`, `high`) of a shard, and the nodes of the path that it is sent along."""
-
-    low: Fraction
-    high: Fraction
-    path: tuple[int, ...]
-
-
-def _pieces(
-    op: PhaseOp, shard: int, transfers: list[_Sent], ranks: Mapping[int, int]
-) -> Iterator[tuple[Fraction, Fraction, Hops]]:
-    """Yield the parts of a shard between which some transfer begins or ends, with their hops, joined where alike."""
-    points = sorted({point for each in transfers for point in (each.low, each.high)} | {Fraction(0), Fraction(1)})
-    waiting: tuple[Fraction, Fraction, Hops] | None = None
-    for low, high in pairwise(points):
-        sent = [each.path for each in transfers if each.low <= low and high <= each.high]
-        hops = _hops(op, sent if op is PhaseOp.REDUCE else _first_paths(sent, shard), ranks)
-        if waiting is not None and waiting[2] == hops:
-            waiting = waiting[0], high, hops
-            continue
-        if waiting is not None:
-            yield waiting
-        waiting = low, high, hops
-    if waiting is not None:
-        yield waiting
-
-
-def _first_paths(paths: list[tuple[int, ...]], shard: int) -> list[tuple[int, ...]]:
-    """Return the paths of copies without those to the owner of the shard; of several to one node, the first."""
-    first = {path[-1]: path for path in reversed(paths)}
-    return [path for path in dict.fromkeys(paths) if first[path[-1]] == path and path[-1] != shard]
+    op, sizes = schedule.phases[number].op, schedule.shard_sizes
+    for shard, low, high, paths in shard_parts(schedule, number):
+        yield FlowTree(op, ranks[shard], ranks[shard], sizes[shard] * (high - low), _hops(op, list(paths), ranks))
 
 
 FORESTS: dict[type[Schedule], Callable[[Any], Forests]] = {

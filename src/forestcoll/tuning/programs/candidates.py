@@ -1,6 +1,6 @@
 """Programs of a schedule for a runtime, made with different options and simulated: the candidates of a search."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -11,9 +11,9 @@ from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.formats.sizes import ALIGNMENT, chunks_of_file
-from forestcoll.programs.lowering import Lowering, Options, Style, lower, lowerer_for
+from forestcoll.programs.lowering import Lowering, Options, Style, lower
 from forestcoll.programs.lowering.options import MOST
-from forestcoll.programs.model import Program, Protocol
+from forestcoll.programs.model import Protocol
 from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
@@ -105,6 +105,7 @@ class Candidates:
         objective: the sizes and the costs.
         progress: receives how much of the work of a search is done, in percent.
         known: the candidates by their options; None for options that do not fit.
+        lowered: the programs by their options with the least rounds.
         problem: why the last candidate that does not fit does not; None if all fit.
         highest: the greatest algbw of a candidate.
         work: about how many instructions were simulated.
@@ -115,6 +116,7 @@ class Candidates:
     objective: Objective
     progress: Progress = SILENT
     known: dict[Options, ProgramCandidate | None] = field(default_factory=dict)
+    lowered: dict[Options, Lowering] = field(default_factory=dict)
     problem: NoSolutionError | None = None
     highest: float = 0.0
     work: int = 0
@@ -128,7 +130,6 @@ class Candidates:
         self.limits = self.target.limits(len(self.schedule.topology.compute))
         self.counts = self._counts()
         self.numbers = () if "chunks" in self.given else tuple(numbers_of_chunks(self.counts, LOSSES))
-        self.in_rounds = lowerer_for(self.schedule).in_pieces
         self.size = self.objective.sizes[-1]
         self.share = self._share()
 
@@ -214,18 +215,11 @@ class Candidates:
         if not self.counts or "chunks" in self.given:
             return True
         pieces = 1 if self.in_plans else options.pieces
-        chunks = (options.chunks or 1) * options.instances * pieces
-        if chunks * ALIGNMENT <= self.objective.least_bytes:
-            return True
-        self.problem = self.problem or NoSolutionError(
-            f"{self.schedule.topology.name}: {self.objective.least_bytes} bytes cannot be divided into {chunks} chunks "
-            f"of {ALIGNMENT} bytes; give chunks or fewer instances"
-        )
-        return False
+        return (options.chunks or 1) * options.instances * pieces * ALIGNMENT <= self.objective.least_bytes
 
     def _candidate(self, options: Options) -> ProgramCandidate | None:
         try:
-            lowering = lower(self.schedule, options, self.limits)
+            lowering = self._lowered(options)
         except NoSolutionError as error:
             self.problem = error
             return None
@@ -233,16 +227,21 @@ class Candidates:
         if any(self.known.values()) and chunks * ALIGNMENT > self.objective.least_bytes and "chunks" not in self.given:
             return None
         round_bytes = self.target.round_bytes(options)
-        known = self._model_of(lowering.program, round_bytes)
-        model = known or RoundModel(
-            schedule=self.schedule,
-            program=lowering.program,
-            chunks=chunks,
-            round_bytes=round_bytes,
-            paths=paths_of(lowering.schedule),
-            costs=self.costs,
-            algbw=lowering.algbw,
-            slices=self.target.slices(options),
+        alike = [each.model for each in self.known.values() if each and each.model.program == lowering.program]
+        known = next((each for each in alike if each.round_bytes == round_bytes), None)
+        model = known or (
+            alike[0].in_rounds_of(round_bytes)
+            if alike
+            else RoundModel(
+                schedule=self.schedule,
+                program=lowering.program,
+                chunks=chunks,
+                round_bytes=round_bytes,
+                paths=paths_of(lowering.schedule),
+                costs=self.costs,
+                algbw=lowering.algbw,
+                slices=self.target.slices(options),
+            )
         )
         self.work += MAKING * model.length
         algbw = 0.0
@@ -254,7 +253,9 @@ class Candidates:
         self.progress.advance(min(100, 100 * self.work // self.most_work), 100)
         return ProgramCandidate(options, lowering, model, algbw)
 
-    def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:
-        """Return the model of a program that was made before, with other options."""
-        models = (each.model for each in self.known.values() if each is not None)
-        return next((each for each in models if each.round_bytes == round_bytes and each.program == program), None)
+    def _lowered(self, options: Options) -> Lowering:
+        """Return the program with these options; the size of rounds does not change it."""
+        alike = replace(options, round_bytes=ALIGNMENT)
+        if alike not in self.lowered:
+            self.lowered[alike] = lower(self.schedule, options, self.limits)
+        return self.lowered[alike]

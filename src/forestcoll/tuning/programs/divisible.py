@@ -47,7 +47,7 @@ def counts_for(schedule: TreeSchedule, most: int) -> tuple[ChunkCount, ...]:
     if unit > most:
         raise InputError(
             f"{schedule.topology.name}: the shards of the ranks need {unit} chunks, and {most} is the most; "
-            f"give {unit} or more"
+            f"use chunks={unit} or more"
         )
     return tuple(_counts(listed, unit, most))
 

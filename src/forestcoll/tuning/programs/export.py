@@ -1,11 +1,13 @@
 """Export of a schedule as a program for a runtime: the best one that the simulator finds, written and checked."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import SupportsIndex
 
 from forestcoll.algorithms.simulate import ScheduleLike, is_schedule, verified_schedule
 from forestcoll.base.errors import InputError, argument
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.base.units import data_size, size_name
 from forestcoll.programs.model import Protocol
 from forestcoll.programs.targets.target import (
     Expected,
@@ -17,15 +19,26 @@ from forestcoll.programs.targets.target import (
 )
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.program.measured_blocks import measured_blocks
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
-from forestcoll.tuning.programs.estimate import announce_export
-from forestcoll.tuning.programs.for_runtime import best_for_runtime
+from forestcoll.tuning.programs.divisible import LEAST_BYTES
+from forestcoll.tuning.programs.estimate import announce_export, check_given
+from forestcoll.tuning.programs.for_size import best_for_size
+from forestcoll.tuning.programs.rounds import MEASURED_INSTRUCTIONS
 from forestcoll.tuning.programs.search import Chosen, best_program
+
+POOR = 0.7
+"""A program that reaches less than this part of the algbw of its schedule at a size is not for this size."""
 
 
 def export(
-    schedule: ScheduleLike, target: Target | str, *, progress: Progress = SILENT, is_generated: bool = False
+    schedule: ScheduleLike,
+    target: Target | str,
+    *,
+    size: SupportsIndex | str | None = None,
+    progress: Progress = SILENT,
+    is_generated: bool = False,
 ) -> Export:
     """Convert a schedule into a program in the format of a runtime.
 
@@ -40,6 +53,8 @@ def export(
         target: the format: `"msccl-xml"`, `"mscclpp-json"`, `"chakra"`, `"astra-sim"` or `"goal"`; with its options,
             such as `"msccl-xml:dialect=rccl,blocks=64"` or `"goal:bytes=64MiB"`. Options of the lowering that are
             given are not chosen.
+        size: for runtimes, the size of M in bytes, or as a text such as `"1MiB"`, that the program is chosen for,
+            together with its protocol; 1 GB with the protocol Simple if None.
         progress: receives the stages and, for large programs, an estimate of the time, the memory and the files.
         is_generated: whether the schedule was only generated for this export, so that one that is made for the runtime
             may take its place, as for a network. A schedule that is given is exported as it is.
@@ -48,9 +63,9 @@ def export(
         The program; `Export.write` writes it to files.
 
     Raises:
-        InputError: the schedule breaks a rule; schedules of this kind have no programs; there is no such format
-            or option; the format cannot express the collective, its shards or the placement; or the program would have
-            more instructions than can be checked.
+        InputError: the size is not valid, or the format is not for a runtime; the schedule breaks a rule; schedules of
+            this kind have no programs; there is no such format or option; the format cannot express the collective, its
+            shards or the placement; or the program would have more instructions than can be checked.
         NoSolutionError: no program of the schedule fits the runtime.
 
     Example:
@@ -66,20 +81,78 @@ def export(
     schedule = verified_schedule(schedule, progress)
     options = replace(chosen.usual_options(schedule), **chosen.given)
     chosen.check(schedule, options)
+    wanted = None if size is None else data_size(size)
+    if wanted is not None and not isinstance(chosen, RuntimeTarget):
+        raise InputError(f"size is for runtimes; {chosen.name} has bytes, as in {chosen.name}:bytes={wanted}")
+    if isinstance(chosen, RuntimeTarget):
+        check_given(schedule, chosen, min(LEAST_BYTES, wanted or LEAST_BYTES))
     announce_export(schedule, chosen, options.scale, progress)
     if not isinstance(chosen, RuntimeTarget):
         return chosen.export(schedule, options, progress=progress)
     with collector_paused():
-        choose = best_for_runtime if is_generated else best_program
-        best = choose(schedule, chosen, progress=progress)
+        choose = _choice(is_generated=is_generated)
+        if wanted is None:
+            best = choose(schedule, chosen, progress=progress)
+        else:
+            chosen, best = best_for_size(schedule, chosen, wanted, choose, progress)
         done = chosen.export(best.schedule, best.options, lowering=best.lowering, progress=progress)
-        return replace(done, expected=_expected(schedule, best.points, best.model.costs), slow=why_slow(best))
+        expected = _expected(schedule, best.points, best.model.costs)
+        losses = _losses(expected, schedule.topology.bandwidth_unit, wanted)
+        remarks = done.remarks if wanted is not None else (*done.remarks, *_measured(best))
+        done = replace(done, expected=expected, warnings=(*done.warnings, *losses), remarks=remarks)
+        return replace(done, slow=why_slow(best)) if wanted is None else _for_size(done, best, wanted)
+
+
+def _for_size(done: Export, best: Chosen, size: int) -> Export:
+    """Return an export with what is to say about a program that was chosen for a size."""
+    name, warnings = size_name(size), done.warnings
+    if done.sizes is not None and not done.sizes.match(size):
+        granule = size_name(done.sizes.granule)
+        warnings = (*warnings, f"calls of {name} do not match: their size must be a multiple of {granule}")
+    protocol = f"the protocol is {best.options.protocol.value}, the best that was tried for {name}"
+    return replace(done, warnings=warnings, remarks=(protocol, *done.remarks))
+
+
+def _losses(expected: Sequence[Expected], unit: str, wanted: int | None) -> Iterator[str]:
+    """Yield a line for each size at which the program loses much of its schedule; `why_slow` is for the last one."""
+    for each in expected if wanted is not None else expected[:-1]:
+        if each.algbw < POOR * each.schedule_algbw:
+            name, lost = size_name(each.size), 100 * (1 - each.algbw / each.schedule_algbw)
+            mend = "no program that was tried for this size is faster"
+            if wanted is None:
+                mend = f"for calls of this size, export a program with --size {name}"
+            figures = f"{each.algbw:.4g} instead of {each.schedule_algbw:.4g} {unit}"
+            yield f"at {name}, {lost:.0f} % below the schedule for this size ({figures}); {mend}"
+
+
+def _choice(*, is_generated: bool) -> Callable[..., Chosen]:
+    """Return what chooses the program: for a schedule that was generated for it, also among other schedules."""
+    if not is_generated:
+        return best_program
+    from forestcoll.tuning.programs.for_runtime import best_for_runtime
+
+    return best_for_runtime
 
 
 def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:
     """Return the speed of a program at some sizes, next to that of its schedule."""
     alone = simulate(schedule, [point.size for point in points], costs) if points else ()
     return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
+
+
+def _measured(best: Chosen) -> tuple[str, ...]:
+    """Return what the measured thread blocks of the machine make of the program, if they are known and slow it down."""
+    program, topology = best.model.program, best.model.schedule.topology
+    blocks = measured_blocks(topology, program.protocol) if best.model.slices and best.points else None
+    if blocks is None:
+        return ()
+    last, unit = best.points[-1], topology.bandwidth_unit
+    found = replace(best.model, costs=blocks.costs, slices=blocks.slices).point(last.size, MEASURED_INSTRUCTIONS)
+    if found.algbw >= SLOW * last.algbw:
+        return ()
+    rate = f"a thread block of {blocks.machine} moves {blocks.costs.block_gbps:g} GB/s with {program.protocol.value}"
+    reached = f"{found.algbw:.4g} {unit} are expected at {size_name(last.size)}"
+    return (f"{rate}, as measured; with that and RCCL's efficiency of links, {reached}",)
 
 
 def why_slow(chosen: Chosen) -> str | None:

@@ -198,11 +198,15 @@ def _is_better(found: Chosen, best: Chosen, objective: Objective) -> bool:
 
 def _instead_of(known: Schedule, found: Chosen) -> Chosen:
     """Return a program of another schedule with its loss against a known one."""
-    used, loss = found.schedule, Fraction(0)
-    if known.algbw is not None:
-        loss = 1 - found.lowering.algbw / known.algbw
+    used, lowering = found.schedule, found.lowering
     trees = used.trees_per_root if isinstance(used, TreeSchedule) else None
-    changed = replace(found.lowering, loss=loss, trees_left_out=0, other_trees=trees, other_flows=trees is None)
+    changed = replace(
+        lowering,
+        schedule_algbw=known.algbw or lowering.algbw,
+        trees_left_out=0,
+        other_trees=trees,
+        other_flows=trees is None,
+    )
     return replace(found, lowering=changed)
 
 

@@ -6,17 +6,20 @@ the program is within `ENOUGH` of the schedule, when the busiest link is busy fo
 helps. A schedule is never replaced by another one here; `for_runtime.py` does that for a network.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.programs.lowering import Lowering, Options, Style
+from forestcoll.programs.lowering import Lowering, Options, Style, trees_of_steps
 from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.steps.shape import step_shape
+from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.tuning.programs.candidates import MAKING, SLOW, Candidates, Objective, ProgramCandidate
+from forestcoll.tuning.programs.estimate import check_given
 from forestcoll.tuning.programs.first import first_candidate
 from forestcoll.tuning.programs.moves import Move, moves_for
 from forestcoll.tuning.programs.parts import parts_of
@@ -95,15 +98,20 @@ def best_program(
         >>> 2**30 % chosen.lowering.program.chunks, chosen.points[-1].algbw > 330
         (0, True)
     """
+    lowered = trees_of_steps(schedule) if isinstance(schedule, StepSchedule) else schedule
     if target.style is Style.ONE_SIDED:
-        _check_ways_back(schedule)
+        _check_ways_back(lowered)
     objective = objective or Objective()
+    check_given(schedule, target, objective.least_bytes)
     progress.begin("choosing the program")
-    candidates = Candidates(schedule, target, objective, progress)
+    candidates = Candidates(lowered, target, objective, progress)
     best = _Descent(candidates).run()
     refused = None if candidates.problem is None else str(candidates.problem)
     points = best.model.points(objective.sizes)
-    return Chosen(best.options, best.lowering, points, len(candidates.known), best.model, schedule, refused)
+    lowering = best.lowering
+    if isinstance(schedule, StepSchedule):
+        lowering = replace(lowering, schedule_algbw=step_shape(schedule).algbw or lowering.algbw)
+    return Chosen(best.options, lowering, points, len(candidates.known), best.model, schedule, refused)
 
 
 def _check_ways_back(schedule: Schedule) -> None:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from forestcoll.base.errors import InputError, plural
 from forestcoll.programs.formats.chakra.document import NodeType, Trace, TraceNode
+from forestcoll.programs.formats.sizes import require_bytes
 from forestcoll.programs.model import Dependency, Instruction, Message, Program, instruction_name, message_counts
 
 _MOST_BYTES = 2**63 - 1
@@ -26,11 +27,7 @@ def from_program(program: Program, size: int) -> Iterator[Trace]:
     """
     if size > _MOST_BYTES:
         raise InputError(f"{plural(size, 'byte')} do not fit the numbers of a trace, below 2^63; give fewer bytes")
-    if size < program.chunks:
-        raise InputError(
-            f"{plural(size, 'byte')} cannot be divided into the {plural(program.chunks, 'chunk')} of {program.name}; "
-            "give more bytes"
-        )
+    require_bytes(program, size)
     tags = _Tags(program)
     for rank, each in enumerate(program.ranks):
         writer = _Writer(program, rank, size, tags)

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, count
 
-from forestcoll.base.errors import InputError, plural
+from forestcoll.base.errors import InputError
 from forestcoll.programs.formats.goal.document import Data, Goal, Header, Operation, OperationKind
+from forestcoll.programs.formats.sizes import require_bytes
 from forestcoll.programs.model import Buffer, Dependency, Instruction, Message, Program, Span, instruction_name
 
 
@@ -21,11 +22,7 @@ def from_program(program: Program, size: int) -> Goal:
     Raises:
         InputError: the program does more than send, receive, add and copy, or chunks are smaller than a byte.
     """
-    if size < program.chunks:
-        raise InputError(
-            f"{plural(size, 'byte')} cannot be divided into the {plural(program.chunks, 'chunk')} of {program.name}; "
-            "give more bytes"
-        )
+    require_bytes(program, size)
     header = Header(program.name, program.task.value, size, program.chunks, program.shards, program.root)
     sent, received = _tags(program), _tags(program)
     writers = [_Writer(program, header, rank, sent, received) for rank in range(len(program.ranks))]
