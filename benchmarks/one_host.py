@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/one_host.py [--ranks 2,4,8] [--sizes 1KB,64KB,1MB,16MB,128MB] [--busy]
 
-Ranks are processes of this machine, started by MPICH's `mpiexec`. The methods take turns, so that the load of the
-machine is the same for all: compare ratios. Each figure is the median of the runs, from the start of the last rank to
-the end of the last; small data are sent several times in a run, one after the other. A plain copy is what NumPy does in
-memory that all ranks share: each rank copies its data there, and copies, or adds up, what it needs. CPU times are those
-of all ranks and their threads. `--busy` keeps every core busy with another process.
+Ranks are processes of this machine, started by MPICH's `mpiexec`. The methods take turns, in another order in each
+run, so that the load of the machine is the same for all: compare ratios. Each figure is the median of the runs, from
+the start of the last rank to the end of the last; small data are sent several times in a run, one after the other. A
+plain copy is what NumPy does in memory that all ranks share: each rank copies its data there, and copies, or adds up,
+what it needs. CPU times are those of all ranks and their threads. `--busy` keeps every core busy with another process.
 
 torch and `pip install mpi4py mpich` are needed.
 """
@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -76,13 +77,13 @@ class Engine:
         self.group = Communicator(schedules, rank=rank, store=TorchStore(store), timeout=120)
 
     def calls(self, data: Data) -> Calls:
-        """Return what runs each collective."""
+        """Return what runs each collective; an allreduce and a broadcast are in place."""
         group, source, out = self.group, data.source, data.out
         return {
-            "allreduce": lambda: group.allreduce(source, out).wait(),
+            "allreduce": lambda: group.allreduce(source, source).wait(),
             "allgather": lambda: group.allgather(source, out).wait(),
             "reduce-scatter": lambda: group.reduce_scatter(source, out).wait(),
-            "broadcast": lambda: group.broadcast(source, out).wait(),
+            "broadcast": lambda: group.broadcast(source).wait(),
             "all-to-all": lambda: group.all_to_all(source, out).wait(),
         }
 
@@ -114,7 +115,7 @@ class Mpich:
         self.mpi: Any = MPI
 
     def calls(self, data: Data) -> Calls:
-        """Return what runs each collective; an allreduce is in place."""
+        """Return what runs each collective; an allreduce and a broadcast are in place."""
         mpi, source, out = self.mpi, data.source, data.out
         world = mpi.COMM_WORLD
         return {
@@ -161,7 +162,7 @@ class Plain:
         def allreduce() -> None:
             added(total[mine])
             self.meet()
-            out[:] = total
+            source[:] = total
 
         def allgather() -> None:
             total.reshape(size, -1)[rank] = source
@@ -177,7 +178,7 @@ class Plain:
                 total[:] = source
             self.meet()
             if rank:
-                out[:] = total
+                source[:] = total
             self.meet()
 
         def all_to_all() -> None:
@@ -313,7 +314,7 @@ def row(collective: str, count: int, calls: Mapping[str, Call], plain: Plain, ru
     repeats = max(1, min(_MOST_CALLS, 2**20 // count))
     moments: dict[str, list[tuple[float, float, float]]] = {name: [] for name in calls}
     for run in range(runs + 1):
-        for name, call in calls.items():
+        for name, call in Random(run).sample(list(calls.items()), len(calls)):  # noqa: S311 (the same on all ranks)
             plain.meet(lambda: time.sleep(1e-4))
             cpu, begin = time.process_time(), time.monotonic()
             for _ in range(repeats):

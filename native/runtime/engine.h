@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/agreement.h"
 #include "runtime/dump.h"
 #include "runtime/duty.h"
 #include "runtime/inbox.h"
@@ -128,12 +129,10 @@ class Engine final : private Courier, private Operations, private ControlHandler
     Clock::time_point begin, progress;
     bool is_announced = false;
   };
-  static constexpr std::size_t kMostAnnounced = 1024;
   static constexpr int kTickMilliseconds = 50;
   static constexpr auto kOthersClose = std::chrono::milliseconds(300);
   static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
-
-  static constexpr std::size_t kSmallBytes = std::size_t{1} << 18;
+  static constexpr std::size_t kSmallBytes = std::size_t{1} << 18;  // of an operation that its caller begins
   static constexpr auto kDozesAfter = std::chrono::seconds(1);
 
   Operations& operations() { return *this; }
@@ -234,8 +233,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
       Operation& posted = *operation;
       operations_.emplace(posted.number(), Running{std::move(operation), now_, now_, false});
       journal_.begin(entry_of(posted));
-      posted_ = posted.number() + 1;
-      compare_announced(posted);
+      agreement_.note_posted(posted.number());
       for (Turn& turn : posted.turns()) lanes_.sender(turn.lane).enqueue(posted, turn);
       posted.start(pool_, *this);
     }
@@ -287,17 +285,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   bool compare(int peer, std::uint64_t number, const Descriptor& theirs) override {
-    if (number >= posted_) return false;
-    const Descriptor* ours = journal_.find(number);
-    if (ours == nullptr || ours->digest == theirs.digest) return true;  // null: one that ended long ago
-    throw Fault{peer, mismatch(peer, number, *ours, theirs)};
-  }
-
-  std::string mismatch(int peer, std::uint64_t number, const Descriptor& ours, const Descriptor& theirs) const {
-    std::string text = "operation " + std::to_string(number) + " is " + std::string(ours.text()) + " on " +
-                       rank_text(options_.rank) + ", but " + printable(theirs.text()) + " on " + rank_text(peer);
-    if (ours.text() == theirs.text()) text += " with another schedule or other shard sizes";
-    return text;
+    return agreement_.compare(peer, number, theirs);
   }
 
   // --- Faults ---
@@ -436,7 +424,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
         lane.has_left = true;
         return;
       case FrameKind::kPing:
-        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, posted_});
+        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, agreement_.posted()});
       case FrameKind::kPong:
         lane.last_pong = now_;
         lane.posted = header.value;
@@ -473,16 +461,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     if (payload.size() != sizeof descriptor)
       throw Fault{lane.peer(), rank_text(lane.peer()) + " sent a malformed frame"};
     std::memcpy(&descriptor, payload.data(), sizeof descriptor);
-    if (!compare(lane.peer(), header.operation, descriptor) && announced_.size() < kMostAnnounced) {
-      announced_.insert_or_assign({header.operation, lane.peer()}, descriptor);
-    }
-  }
-
-  void compare_announced(const Operation& posted) {
-    const auto end = announced_.lower_bound({posted.number() + 1, 0});
-    for (auto entry = announced_.begin(); entry != end; entry = announced_.erase(entry)) {
-      compare(entry->first.second, entry->first.first, entry->second);
-    }
+    agreement_.note_announced(lane.peer(), header.operation, descriptor);
   }
 
   void tick() {
@@ -550,14 +529,13 @@ class Engine final : private Courier, private Operations, private ControlHandler
   Poller poller_;
   Inbox inbox_;
   Journal journal_;
+  Agreement agreement_{options_.rank, journal_};
   StagingPool pool_;
   HostPages pages_;
   std::map<std::uint64_t, Running> operations_;
   Lanes lanes_;
-  std::vector<std::int32_t> ready_;                                // lanes to be served
-  std::map<std::pair<std::uint64_t, int>, Descriptor> announced_;  // by operation, not posted here yet, and rank
-  std::set<int> lost_;                                             // ranks whose connections are closed
-  std::uint64_t posted_ = 0;
+  std::vector<std::int32_t> ready_;  // lanes to be served
+  std::set<int> lost_;               // ranks whose connections are closed
   Duty duty_;               // its lock guards everything above but the inbox and the journal, which have their own
   bool is_dozing_ = false;  // whether the thread waits without a limit, as nothing runs
   Clock::time_point now_ = Clock::now(), accepted_ = now_;

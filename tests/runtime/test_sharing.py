@@ -1,9 +1,11 @@
 """Ranks of one host: they read each other's memory, and nothing else changes."""
 
+import fcntl
 import gc
 import os
 import socket
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -157,3 +159,21 @@ def test_a_rank_that_cannot_join_keeps_nothing() -> None:
         Communicator([generate("ring:nodes=2", "allreduce")], rank=0, store=MemoryStore(), timeout=0.2)
     assert "rank 1 did not come" in str(kept.value)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_chunk_outside_the_memory_of_its_sender_fails_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory that rank 1 passes has no blocks, but it sends where chunks lie in its own."""
+    usual, lists = sharing.pass_file, 2 * 8256
+
+    def pass_other(connection: socket.socket, file: int) -> None:
+        if threading.current_thread().name.startswith("rank-1"):
+            file = os.memfd_create("other", os.MFD_ALLOW_SEALING)
+            os.ftruncate(file, lists)
+            fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        usual(connection, file)
+
+    monkeypatch.setattr(sharing, "pass_file", pass_other)
+    with Players([generate("complete:nodes=2", "allreduce")]) as players:
+        for failed in players.outcomes(lambda group: group.allreduce(np.ones(100_000)).wait(LIMIT)):
+            assert isinstance(failed, CommunicationError)
+            assert "rank 1 sent a frame that does not fit its operation" in str(failed)
