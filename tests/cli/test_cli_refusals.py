@@ -165,7 +165,10 @@ WRONG_USAGE = [
     ("export s.json --to msccl-xml -o snippet=use.py", "msccl-xml has no snippet, only mscclpp-json has one"),
     ("export s.json --to mscclpp-json -o snippet=use.py", "also give -o FILE"),
     ("export s.json --to goal --size 1MiB", "--size is for msccl-xml and mscclpp-json; leave it out for goal"),
-    ("export s.json --to nccl-graph --size 1MiB", "--size is for msccl-xml and mscclpp-json; leave it out for nccl-graph"),
+    (
+        "export s.json --to nccl-graph --size 1MiB",
+        "--size is for msccl-xml and mscclpp-json; leave it out for nccl-graph",
+    ),
     ("export s.json --to msccl-xml --bytes 1GB", "--bytes is for astra-sim, chakra, goal; leave it out"),
     ("export s.json --to chakra -o -", "give -o PREFIX"),
     ("export s.json --to astra-sim -o -", "give -o DIR"),

@@ -87,7 +87,7 @@ def export(
         check_given(schedule, chosen, min(LEAST_BYTES, wanted or LEAST_BYTES))
     announce_export(schedule, chosen, options.scale, progress)
     if not isinstance(chosen, RuntimeTarget):
-        return chosen.export(schedule, options, progress=progress)
+        return _stated(chosen.export(schedule, options, progress=progress), is_generated=is_generated)
     with collector_paused():
         choose = best_for_runtime if is_generated else best_program
         if wanted is None:
@@ -98,7 +98,16 @@ def export(
         expected = _expected(schedule, best.points, best.model.costs)
         losses = _losses(expected, schedule.topology.bandwidth_unit, wanted)
         done = replace(done, expected=expected, warnings=(*done.warnings, *losses))
+        done = _stated(done, is_generated=is_generated)
         return replace(done, slow=why_slow(best)) if wanted is None else _for_size(done, best, wanted)
+
+
+def _stated(done: Export, *, is_generated: bool) -> Export:
+    """Return an export that states that its schedule was generated, if it was."""
+    if not is_generated:
+        return done
+    purpose = f", for {done.target.name}" * isinstance(done.target, RuntimeTarget)
+    return replace(done, remarks=(f"the schedule was generated first{purpose}", *done.remarks))
 
 
 def _for_size(done: Export, best: Chosen, size: int) -> Export:
