@@ -314,7 +314,7 @@ def checked(schedule: Schedule, folder: Path, place: int, *, as_program: bool) -
 
 def check_programs(schedule: Schedule, place: int) -> None:
     """Check the program of a schedule in one style, and export it to one target."""
-    styles = tuple(Style)
+    styles = sorted(Style)
     try:
         placement = MscclppJson().usual_options(schedule).placement
         lowering = lower(schedule, Options(style=styles[place % len(styles)], placement=placement))

@@ -200,6 +200,24 @@ def test_a_schedule_that_a_format_cannot_express_is_named_by_its_file(tmp_path: 
     assert run_command("export", spec, *made, "--to", "mscclpp-json").error_line() == f"{spec}: {refused}"
 
 
+@pytest.mark.parametrize(
+    ("made", "stated"),
+    [
+        (("--to", "mscclpp-json"), "the schedule was generated first, for mscclpp-json"),
+        (("--to", "mscclpp-json", "--method", "bfb"), "the schedule was generated first, with --method bfb"),
+        (("--to", "msccl-xml", "--method", "ring"), "the schedule was generated first, with --method ring"),
+        (("--to", "goal"), "the schedule was generated first"),
+    ],
+)
+def test_a_schedule_that_was_generated_first_is_stated(made: tuple[str, ...], stated: str) -> None:
+    assert stated in json_of("export", "ring:nodes=4", *made)["remarks"]
+    assert stated in run_command("export", "ring:nodes=4", *made).out
+
+
+def test_a_given_schedule_is_not_called_generated(schedule: Path) -> None:
+    assert "generated" not in run_command("export", schedule, "--to", "mscclpp-json").out
+
+
 @pytest.mark.parametrize("collective", ["allgather", "allreduce"])
 @pytest.mark.parametrize("format_", ["mscclpp-json", "msccl-xml"])
 def test_the_schedule_of_a_found_network_becomes_a_valid_program(tmp_path: Path, format_: str, collective: str) -> None:

@@ -163,13 +163,16 @@ def command(*, target: "Target | NcclGraph", output: Mapping[str, Path], as_json
     if isinstance(target, NcclGraph):
         _export_graphs(target, program, options, as_json=as_json)
         return
-    path = path_of(options["source"])
-    is_generated = not options["method"] and not names_schedule(options["source"])
+    path, method = path_of(options["source"]), options["method"]
+    is_generated = not method and not names_schedule(options["source"])
     source = input_name(path)
     with TerminalProgress() as progress:
         schedule, _ = schedule_of_source(options, progress)
         with _refused_as(source, schedule.topology.name):
             done = export(schedule, target, size=options["size"], progress=progress, is_generated=is_generated)
+        if method:
+            made = f"the schedule was generated first, with --method {method}"
+            done = replace(done, remarks=(made, *done.remarks))
         if program is not None:
             progress.begin("writing")
             with written_together():

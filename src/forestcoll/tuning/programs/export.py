@@ -88,7 +88,7 @@ def export(
         check_given(schedule, chosen, min(LEAST_BYTES, wanted or LEAST_BYTES))
     announce_export(schedule, chosen, options.scale, progress)
     if not isinstance(chosen, RuntimeTarget):
-        return chosen.export(schedule, options, progress=progress)
+        return _stated(chosen.export(schedule, options, progress=progress), is_generated=is_generated)
     with collector_paused():
         choose = _choice(is_generated=is_generated)
         if wanted is None:
@@ -100,7 +100,16 @@ def export(
         losses = _losses(expected, schedule.topology.bandwidth_unit, wanted)
         remarks = done.remarks if wanted is not None else (*done.remarks, *_measured(best))
         done = replace(done, expected=expected, warnings=(*done.warnings, *losses), remarks=remarks)
+        done = _stated(done, is_generated=is_generated)
         return replace(done, slow=why_slow(best)) if wanted is None else _for_size(done, best, wanted)
+
+
+def _stated(done: Export, *, is_generated: bool) -> Export:
+    """Return an export that states that its schedule was generated, if it was."""
+    if not is_generated:
+        return done
+    purpose = f", for {done.target.name}" * isinstance(done.target, RuntimeTarget)
+    return replace(done, remarks=(f"the schedule was generated first{purpose}", *done.remarks))
 
 
 def _for_size(done: Export, best: Chosen, size: int) -> Export:
