@@ -138,7 +138,7 @@ class Candidates:
         packets = self.given.get("protocol") == Protocol.LL
         if not self.in_plans or packets or not isinstance(self.schedule, TreeSchedule):
             return None
-        return max(share for phase in self.schedule.phases for share in phase.shares)
+        return greatest_share(self.schedule)
 
     def _counts(self) -> tuple[ChunkCount, ...]:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
@@ -259,3 +259,10 @@ class Candidates:
         """Return the model of a program that was made before, with other options."""
         models = (each.model for each in self.known.values() if each is not None)
         return next((each for each in models if each.round_bytes == round_bytes and each.program == program), None)
+
+
+def greatest_share(schedule: Schedule) -> Fraction:
+    """Return the greatest share of a tree; 1 for other schedules."""
+    if not isinstance(schedule, TreeSchedule):
+        return Fraction(1)
+    return max(share for phase in schedule.phases for share in phase.shares)
