@@ -139,7 +139,7 @@ class Candidates:
         packets = self.given.get("protocol") == Protocol.LL
         if not self.in_plans or packets or not isinstance(self.schedule, TreeSchedule):
             return None
-        return max(share for phase in self.schedule.phases for share in phase.shares)
+        return greatest_share(self.schedule)
 
     def _counts(self) -> tuple[ChunkCount, ...]:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
@@ -260,3 +260,10 @@ class Candidates:
         if alike not in self.lowered:
             self.lowered[alike] = lower(self.schedule, options, self.limits)
         return self.lowered[alike]
+
+
+def greatest_share(schedule: Schedule) -> Fraction:
+    """Return the greatest share of a tree; 1 for other schedules."""
+    if not isinstance(schedule, TreeSchedule):
+        return Fraction(1)
+    return max(share for phase in schedule.phases for share in phase.shares)

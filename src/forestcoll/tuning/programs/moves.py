@@ -18,7 +18,7 @@ from forestcoll.programs.formats.msccl_xml.dialects import joined_bytes
 from forestcoll.programs.formats.sizes import ALIGNMENT
 from forestcoll.programs.lowering import Options
 from forestcoll.programs.lowering.options import MOST
-from forestcoll.tuning.programs.candidates import SLOT, Candidates, ProgramCandidate
+from forestcoll.tuning.programs.candidates import SLOT, Candidates, ProgramCandidate, greatest_share
 from forestcoll.tuning.programs.parts import in_messages, in_parts, message_of, parts_of
 
 MOST_INSTANCES = 16
@@ -148,7 +148,8 @@ class Pieces(Move):
 class Lanes(Move):
     """Two connections to each peer, in the order of a timetable: for high trees, whose data often waits.
 
-    They need small messages, in one round, because blocks continue the work of others within a round.
+    They need small messages, in one round, because blocks continue the work of others within a round. If a step has to
+    move all data of a tree, rounds cut it, and there are no pieces.
     """
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
@@ -160,6 +161,8 @@ class Lanes(Move):
         chunks = space.counts[-1].chunks
         pieces = max(1, space.finest // chunks)
         step = space.chunks_of_message(chunks * pieces)
+        if step >= pieces * chunks * greatest_share(space.schedule):
+            pieces, step = 1, space.chunks_of_message(chunks)
         return replace(options, lanes=2, chunks=chunks, step_chunks=step, instances=1, pieces=pieces, levels=None)
 
 
