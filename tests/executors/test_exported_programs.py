@@ -17,8 +17,7 @@ XML = ("msccl-xml:dialect=microsoft", "msccl-xml:dialect=azure", "msccl-xml:dial
 PLACES = ("in-place", "out-of-place")
 PLANS = ("mscclpp-json:placement=in-place", "mscclpp-json:placement=out-of-place", "mscclpp-json:protocol=LL")
 SMALL = ("mesh:dims=2x3", "dgx-a100:boxes=2,gpus=2")
-LARGE = ("dgx-a100:boxes=2", "dgx-h100:boxes=1", "mi300x:boxes=1", "torus:dims=3x3", "torus:dims=2x2x2")
-ONE_ORDER = {"dgx-a100:boxes=2", "dgx-h100:boxes=1", "mi300x:boxes=1"}
+LARGE = ("dgx-a100:boxes=2", "dgx-h100:boxes=1", "mi300x:boxes=1", "torus:dims=3x3")
 QUICK = (
     "msccl-xml:dialect=azure,protocol=Simple,chunks=24,instances=1,pieces=1,step_chunks=2",
     *(f"{each},instances=1,pieces=2,step_chunks=8" for each in PLANS[:2]),
@@ -73,11 +72,11 @@ def test_programs_of_small_networks_are_right(spec: str, collective: str) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", [*XML, *(f"{each},protocol=LL" for each in XML), *PLANS])
+@pytest.mark.parametrize("target", [*XML, f"{XML[1]},protocol=LL", *PLANS])
 @pytest.mark.parametrize(("spec", "collective"), list(product(SMALL + LARGE, COLLECTIVES)))
 def test_programs_of_machines_are_right(spec: str, collective: str, target: str) -> None:
     if has_program(collective, target):
-        check(spec, collective, target, 2 if spec in ONE_ORDER else 8)
+        check(spec, collective, target, 2)
     else:
         with pytest.raises((InputError, NoSolutionError), match=r"packets|out of place only"):
             export(schedule(spec, collective), target)
@@ -106,7 +105,7 @@ def test_programs_of_steps_are_right(spec: str, collective: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["bfb", "nccl-ring", "recursive-doubling", "direct", "swing"])
+@pytest.mark.parametrize("method", ["nccl-ring", "recursive-doubling", "direct"])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_programs_of_algorithms_are_right(collective: str, method: str) -> None:
     for target in XML:
