@@ -117,8 +117,8 @@ def command(*, output: Mapping[str, Path], jobs: int | None, as_json: bool, **op
     predict.
 
     BASE is a file with an allgather in steps, which is verified first, or a TOPOLOGY as for other commands, whose
-    schedule is the best breadth-first broadcast. Every node must have the same number of links. With -o, the command
-    makes the step schedule of the network, verifies it, compares it with the prediction, and writes it.
+    schedule is the best known one, stored or breadth first. Every node must have the same number of links. With -o, the
+    command makes the step schedule of the network, verifies it, compares it with the prediction, and writes it.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.asked import asked
