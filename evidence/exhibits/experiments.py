@@ -308,7 +308,7 @@ def _torus_of_hosts(dims: str) -> Topology:
     for node in torus.nodes:
         builder.add_compute(node.id, send_bandwidth=_HOST, receive_bandwidth=_HOST)
     for link in torus.links:
-        builder.add_link(*torus.ids([link.source, link.target]), link.bandwidth)
+        builder.add_link(torus.nodes[link.source].id, torus.nodes[link.target].id, link.bandwidth)
     return builder.build()
 
 
