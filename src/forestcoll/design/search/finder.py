@@ -89,7 +89,7 @@ class TopologyFinder:
     def __init__(
         self, *, bidirectional: bool = False, published_only: bool = False, bases: Sequence[Construction] = ()
     ) -> None:
-        self.bidirectional = bidirectional
+        self.bidirectional = bool(bidirectional)
         self.published_only = bool(published_only)
         self.bases = listed(bases, Construction, "bases", "a network that design.base_network makes")
         self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
