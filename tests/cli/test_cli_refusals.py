@@ -181,6 +181,7 @@ WRONG_USAGE = [
     ("design --nodes 8 --degree 4 --collective reduce-scatter", "a search compares no networks for reduce-scatter"),
     ("design --nodes 8 --degree 4 --size 1MB --costs alpha=-1", "alpha is '-1'"),
     ("design --nodes 8 --degree 4 --costs alpha=3", "also give its --size"),
+    ("design --nodes 8 --degree 4 --size 1MB --objective steps", "--objective is for a search without a workload"),
     (
         "design --nodes 8..9 --degree 4 --choose 2",
         "--choose does not fit a sweep; give one number of nodes and one degree, or leave it",
