@@ -10,7 +10,7 @@ import plan_executor
 import pytest
 import xml_executor
 from file_changes import changed_plan, changed_xml
-from test_exported_programs import QUICK, SMALL, schedule
+from test_exported_programs import QUICK, SMALL, exported, schedule
 
 from forestcoll import export
 from forestcoll.programs.formats.judging import judge_file
@@ -72,7 +72,7 @@ def share_seen(found: Counter[tuple[str | None, bool]]) -> float:
 
 @pytest.mark.parametrize("target", [QUICK[0], *QUICK[2:]])
 def test_check_program_and_executors_agree_on_some_changed_files(target: str, tmp_path: Path) -> None:
-    found = compare(export(schedule("ring:nodes=3", "allgather"), target).text, 30, 6, tmp_path)
+    found = compare(exported(schedule("ring:nodes=3", "allgather"), target), 30, 6, tmp_path)
     assert share_seen(found) > 0.7, found
 
 
@@ -84,12 +84,12 @@ def test_check_program_and_executors_agree_on_some_changed_files(target: str, tm
 def test_check_program_and_executors_agree_on_changed_files(
     spec: str, collective: str, target: str, tmp_path: Path
 ) -> None:
-    found = compare(export(schedule(spec, collective), target).text, 60, 8, tmp_path)
+    found = compare(exported(schedule(spec, collective), target), 60, 8, tmp_path)
     assert share_seen(found) > 0.6, found
 
 
 def test_a_port_that_reads_after_the_end_of_its_rank_is_seen_by_both(tmp_path: Path) -> None:
-    plan = json.loads(export(schedule("dgx-a100:boxes=2,gpus=2", "allreduce"), QUICK[2]).text)
+    plan = json.loads(exported(schedule("dgx-a100:boxes=2,gpus=2", "allreduce"), QUICK[2]))
     for gpu in plan["gpus"]:
         for block in gpu["threadblocks"]:
             block["ops"] = [each for each in block["ops"] if each["name"] != "flush"]

@@ -1,6 +1,7 @@
 """Exported programs move the right data when the semantics of their runtimes run them, in random orders."""
 
 import re
+from dataclasses import replace
 from functools import cache
 from itertools import product
 
@@ -10,6 +11,7 @@ import xml_executor
 
 from forestcoll import export, generate
 from forestcoll.base.errors import InputError, NoSolutionError
+from forestcoll.programs.targets.target import Target, targets
 from forestcoll.schedule.schedule import Schedule
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast:root=1", "reduce:root=1", "all-to-all")
@@ -19,14 +21,27 @@ PLANS = ("mscclpp-json:placement=in-place", "mscclpp-json:placement=out-of-place
 SMALL = ("mesh:dims=2x3", "dgx-a100:boxes=2,gpus=2")
 LARGE = ("dgx-a100:boxes=2", "dgx-h100:boxes=1", "mi300x:boxes=1", "torus:dims=3x3")
 QUICK = (
-    "msccl-xml:dialect=azure,protocol=Simple,chunks=24,instances=1,pieces=1,step_chunks=2",
-    *(f"{each},instances=1,pieces=2,step_chunks=8" for each in PLANS[:2]),
+    "msccl-xml:dialect=azure,protocol=Simple,chunks=24,step_chunks=2",
+    *(f"{each},pieces=2,step_chunks=8" for each in PLANS[:2]),
     PLANS[2],
 )
-"""Programs that are found without a search."""
+"""Programs that are found without a search, with options that a search would choose."""
 
 REFUSED = {"reduce-scatter", "reduce:root=1", "all-to-all"}
 """What plans with packets have no program for."""
+
+
+SEARCHED = re.compile(",(pieces|step_chunks)=([0-9]+)")
+"""Options of a program that only a search chooses."""
+
+
+def exported(made: Schedule, target: str) -> str:
+    """Return the text of a program; without a search if options that it chooses are given."""
+    options = {name: int(number) for name, number in SEARCHED.findall(target)}
+    if not options:
+        return export(made, target).text
+    chosen: Target = targets.read(SEARCHED.sub("", target))
+    return chosen.export(made, replace(chosen.usual_options(made), **chosen.given, **options)).text
 
 
 @cache
@@ -54,8 +69,7 @@ def faults(text: str, root: int | None, orders: int, times: int = 3) -> list[str
 def check(spec: str, collective: str, target: str, orders: int, method: str | None = None) -> None:
     root = re.search("root=([0-9]+)", collective)
     made = schedule(spec, collective, method)
-    exported = export(made, target)
-    assert not faults(exported.text, None if root is None else int(root[1]), orders)
+    assert not faults(exported(made, target), None if root is None else int(root[1]), orders)
 
 
 def has_program(collective: str, target: str) -> bool:
@@ -87,8 +101,8 @@ NVLS = "dgx-h100:boxes=1,gpus=4,nvls=true"
 
 @pytest.mark.parametrize("collective", ["allreduce", "allgather", "broadcast:root=1"])
 def test_programs_for_switches_that_copy_and_add_are_right(collective: str) -> None:
-    target = "mscclpp-json:chunks=8,instances=1,pieces=2"
-    assert ('"glres"' if collective == "allreduce" else '"gstore"') in export(schedule(NVLS, collective), target).text
+    target = "mscclpp-json:chunks=8,pieces=2"
+    assert ('"glres"' if collective == "allreduce" else '"gstore"') in exported(schedule(NVLS, collective), target)
     check(NVLS, collective, target, 4)
 
 

@@ -6,7 +6,7 @@ takes is known when its first program is not fast enough: with one root, a searc
 it has done all of its work (`Candidates.most_work`).
 """
 
-from math import isqrt, prod
+from math import isqrt
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import Progress
@@ -41,17 +41,16 @@ def check_given(schedule: Schedule, target: RuntimeTarget, least_bytes: int = LE
     given, limits = target.given, target.limits(len(schedule.topology.compute))
     name, chunks = schedule.topology.name, _least_chunks(schedule)
     in_plans = target.style is Style.ONE_SIDED
-    names = [each for each in (("instances",) if in_plans else ("instances", "pieces")) if each in given]
-    parts, text = prod(given[each] for each in names), ",".join(f"{each}={given[each]}" for each in names)
+    instances = given.get("instances", 1)
     most = least_bytes // ALIGNMENT // chunks
-    if "chunks" not in given and most and parts > most:
+    if "chunks" not in given and most and instances > most:
         raise InputError(
-            f"{name}: {text} makes {chunks * parts:,} chunks or more, and {size_name(least_bytes)}, for which programs "
-            f"are made, have {least_bytes // ALIGNMENT:,} of {ALIGNMENT} bytes; "
+            f"{name}: instances={instances} makes {chunks * instances:,} chunks or more, and {size_name(least_bytes)}, for "
+            f"which programs are made, have {least_bytes // ALIGNMENT:,} of {ALIGNMENT} bytes; "
             f"use at most {most}, or give chunks for larger data, as in chunks={chunks}"
         )
     if in_plans and limits.steps is not None and limits.blocks is not None:
-        room, instances = limits.steps * limits.blocks, given.get("instances", 1)
+        room = limits.steps * limits.blocks
         if instances > 1 and chunks * instances > room:
             raise InputError(
                 f"{name}: instances={instances} needs {chunks * instances:,} operations of a rank or more, and "
@@ -99,7 +98,8 @@ def announce_export(schedule: Schedule, target: Target, scale: int, progress: Pr
         fewer = f"at most about {fits} ranks, or fewer trees" if fits > 1 else "fewer trees"
         if scale > 1:
             parts = MOST_INSTRUCTIONS * scale // count
-            fewer = f"at most about {parts} pieces and instances together" if parts else f"{fewer}, pieces or instances"
+            what = "instances" if isinstance(target, RuntimeTarget) else "pieces"
+            fewer = f"at most about {parts} {what}" if parts else f"{fewer}, or {what}"
         raise InputError(
             f"{name}: the program would have about {count:,} instructions, and at most {MOST_INSTRUCTIONS:,} can be "
             f"checked; use {fewer}"
