@@ -12,7 +12,6 @@ import xml_executor
 from file_changes import changed_plan, changed_xml
 from test_exported_programs import QUICK, SMALL, exported, schedule
 
-from forestcoll import export
 from forestcoll.programs.formats.judging import judge_file
 
 NOT_HIT = {"race", "before-start", "after-end", "dependency"}

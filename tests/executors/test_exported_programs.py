@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import Any
 
 import plan_executor
 import pytest
@@ -37,7 +38,7 @@ SEARCHED = re.compile(",(pieces|step_chunks)=([0-9]+)")
 
 def exported(made: Schedule, target: str) -> str:
     """Return the text of a program; without a search if options that it chooses are given."""
-    options = {name: int(number) for name, number in SEARCHED.findall(target)}
+    options: dict[str, Any] = {name: int(number) for name, number in SEARCHED.findall(target)}
     if not options:
         return export(made, target).text
     chosen: Target = targets.read(SEARCHED.sub("", target))

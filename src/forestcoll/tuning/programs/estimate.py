@@ -45,8 +45,8 @@ def check_given(schedule: Schedule, target: RuntimeTarget, least_bytes: int = LE
     most = least_bytes // ALIGNMENT // chunks
     if "chunks" not in given and most and instances > most:
         raise InputError(
-            f"{name}: instances={instances} makes {chunks * instances:,} chunks or more, and {size_name(least_bytes)}, for "
-            f"which programs are made, have {least_bytes // ALIGNMENT:,} of {ALIGNMENT} bytes; "
+            f"{name}: instances={instances} makes {chunks * instances:,} chunks or more, and {size_name(least_bytes)}, "
+            f"for which programs are made, have {least_bytes // ALIGNMENT:,} of {ALIGNMENT} bytes; "
             f"use at most {most}, or give chunks for larger data, as in chunks={chunks}"
         )
     if in_plans and limits.steps is not None and limits.blocks is not None:
