@@ -7,6 +7,7 @@ that a fraction that was recognised wrongly only makes the search fail.
 
 from fractions import Fraction
 
+from forestcoll.base.exact import as_float
 from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
 
@@ -44,7 +45,7 @@ def recognised_flows(program: LinearProgram, solution: Solution, rate: Fraction)
 def _simple(value: float) -> Fraction | None:
     """Return the fraction with a small denominator that a flow is; None if it is none."""
     found = Fraction(value).limit_denominator(_DENOMINATOR)
-    return found if abs(float(found) - value) <= _ERROR * max(abs(value), 1e-3) else None
+    return found if abs(as_float(found) - value) <= _ERROR * max(abs(value), 1e-3) else None
 
 
 def _missing(row: Constraint, column: int, flows: list[Fraction | None], rate: Fraction) -> Fraction:
