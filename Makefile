@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --no-compile # Python compiles a module when
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not install the same packages into one environment
-.PHONY: help setup demo test test-all torch lint format docs bench fabric soak sanitize nccl clean
+.PHONY: help setup demo test test-all torch lint format docs bench fabric soak sanitize nccl judges clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -72,6 +72,9 @@ nccl: $(STAMPS)/package $(STAMPS)/test ## ask the real NCCL what it makes of our
 	$(BIN)/python tools/nccl_judge.py $(ARGS)
 	$(BIN)/python -m pytest -q -rs -m nccl tests/nccl
 
+judges: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/judges ## compare with other software, as far as it is installed; docs/reliability.md lists it
+	$(BIN)/python -m pytest -q -rsP -m judges tests/judges
+
 clean: ## remove build results and caches, keep .venv
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache $(STAMPS)/package
 	find src tests benchmarks evidence soak tools examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
@@ -88,7 +91,7 @@ $(STAMPS)/package: $(NATIVE) $(STAMPS)/build
 	  $(PIP) -v --no-deps --no-build-isolation --editable . && wait $$fetching
 	@touch $@
 
-$(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/fabric $(STAMPS)/torch: pyproject.toml $(STAMPS)/venv
+$(STAMPS)/build $(STAMPS)/test $(STAMPS)/lint $(STAMPS)/docs $(STAMPS)/fabric $(STAMPS)/torch $(STAMPS)/judges: pyproject.toml $(STAMPS)/venv
 	@$(BIN)/python tools/environment.py --requirements $(@F) >$@.txt
 	@$(PYTHON) tools/progress.py "Installing the $(@F) tools" $(if $(filter torch,$(@F)),120,20) $(PIP) -r $@.txt
 	@touch $@

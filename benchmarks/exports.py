@@ -2,10 +2,10 @@
 
     python benchmarks/exports.py [--to TARGET] [--boxes 1,2,4] [--collectives C,...] [--machines M,...]
 
-Prints the table of docs/runtimes.md, one row for each machine, number of boxes and collective, for schedules that are
-made for the runtime, as `export` of a network makes them. A row matches if the runtime
-uses the file for all powers of two from 64 KiB to 4 GiB with elements of 2 and 4 bytes. Programs for MSCCL are
-in the dialect `rccl` for AMD's machines and `microsoft` for others, unless `--to` has options.
+Prints the table of docs/runtimes.md, one row for each machine (also with options, as `dgx-h100:nvls=true`), number of
+boxes and collective, for schedules that are made for the runtime, as `export` of a network makes them. A row matches if
+the runtime uses the file for all powers of two from 64 KiB to 4 GiB with elements of 2 and 4 bytes. Programs for MSCCL
+are in the dialect `rccl` for AMD's machines and `microsoft` for others, unless `--to` has options.
 """
 
 import argparse
@@ -31,7 +31,9 @@ def main() -> None:
     for machine in options.machines.split(","):
         for boxes in options.boxes.split(","):
             for collective in options.collectives.split(","):
-                print(_row(f"{machine}:boxes={boxes}", collective, options.to), flush=True)
+                name, _, rest = machine.partition(":")
+                spec = f"{name}:boxes={boxes}" + f",{rest}" * bool(rest)
+                print(_row(spec, collective, options.to), flush=True)
 
 
 def _options() -> argparse.Namespace:

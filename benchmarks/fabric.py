@@ -2,7 +2,7 @@
 
 The engine runs the optimal schedules, rings and the two-level forest; gloo and MPICH run their own collectives.
 
-    python benchmarks/fabric.py [--all] [--networks 2x4,4x8] [--runs 5] [--output build/fabric]
+    python benchmarks/fabric.py [--all] [--networks 2x4,4x8] [--runs 5] [--sizes 1,16] [--output build/fabric]
 
 Needs root on Linux, and iproute2 (see `forestcoll emulate`). Each time is the median of some runs, one after the other,
 on the slowest rank. Data of each schedule is checked. Writes results.json, table.md and picture.svg.
@@ -27,7 +27,7 @@ from forestcoll.schedule.files import write_schedule
 from forestcoll.topology import write_topology
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "common"))
-from fabric_networks import FABRICS, Fabric
+from fabric_networks import FABRICS, MIB, Fabric
 from fabric_picture import draw
 from fabric_schedules import METHODS
 from fabric_table import Result, table
@@ -44,21 +44,25 @@ class Session:
     Attributes:
         folder: where files are written.
         runs: how many runs each figure is the median of.
+        sizes: of the data, in bytes, with which all methods are measured; none for those of the network, of which
+            libraries and competitors have the first.
     """
 
     folder: Path
     runs: int
+    sizes: tuple[int, ...] = ()
 
     def measure(self, fabric: Fabric) -> list[Result]:
         """Return the results of a network: schedules, then gloo and MPICH where they are installed."""
         files = self._files(fabric)
-        first, *others = fabric.sizes
         ours = [file for file in files if file.name.startswith("forestcoll")]
-        has_gloo = importlib.util.find_spec("torch") is not None
-        found = self._bench(fabric, files, first, library="gloo" if has_gloo else "none")
-        if _has_mpi():
-            found += [each for each in self._bench(fabric, ours, first, library="mpi") if each.method == "MPICH"]
-        for size in others:
+        has_gloo, has_mpi = importlib.util.find_spec("torch") is not None, _has_mpi()
+        found: list[Result] = []
+        for size in self.sizes or fabric.sizes[:1]:
+            found += self._bench(fabric, files, size, library="gloo" if has_gloo else "none")
+            if has_mpi:
+                found += [each for each in self._bench(fabric, ours, size, library="mpi") if each.method == "MPICH"]
+        for size in () if self.sizes else fabric.sizes[1:]:
             found += self._bench(fabric, ours, size, library="none")
         return found
 
@@ -149,6 +153,7 @@ def main() -> None:
     parser.add_argument("--networks", help="names of networks, separated by commas")
     parser.add_argument("--no-training", action="store_true", help="with --all: without iterations of training")
     parser.add_argument("--runs", type=int, default=5, help="runs of each figure (default: 5)")
+    parser.add_argument("--sizes", help="measure all methods with so many MiB each, such as 1,16 (default: one size)")
     parser.add_argument("--output", type=Path, default=Path("build/fabric"))
     options = parser.parse_args()
     if (problem := missing()) is not None:
@@ -159,7 +164,8 @@ def main() -> None:
         if options.networks
         else [each.name for each in FABRICS[: None if options.all else 1]]
     )
-    session, results, begin = Session(options.output.resolve(), options.runs), [], time.monotonic()
+    sizes = tuple(int(each) * MIB for each in options.sizes.split(",")) if options.sizes else ()
+    session, results, begin = Session(options.output.resolve(), options.runs, sizes), [], time.monotonic()
     for fabric in FABRICS:
         if fabric.name in names:
             print(f"{fabric.name}: {fabric.title}", file=sys.stderr)

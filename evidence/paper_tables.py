@@ -1,12 +1,14 @@
 """Tables 5, 7 and 8 of the direct-connect paper, with the results of the finder. Table 4 is a part of Table 7."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 
 from forestcoll.design.constructions import Construction
+from forestcoll.design.exchange_rate import exchange_rate
 from forestcoll.design.measure import least_factor, moore_steps
-from forestcoll.design.path_rates import path_rates
 from forestcoll.design.search.catalogue import bases
+from forestcoll.design.search.exchanges import exchange_frontier
 from forestcoll.design.search.finder import TopologyFinder
 from forestcoll.design.workloads.workload import Workload, WorkloadTraffic, allreduce_time_us
 from forestcoll.topology.families.distance_regular import GRAPHS
@@ -59,47 +61,73 @@ TABLE_5 = {
 TABLE_8 = {6: 2, 9: 2, 10: 3, 14: 3, 15: 3, 16: 4, 21: 3, 26: 3, 32: 4, 35: 3, 45: 4, 70: 7, 80: 4, 189: 6, 728: 6}
 
 
-def improved() -> tuple[int, int, int]:
-    """Return the rows of Table 7, those that a network here reaches, and those that one exceeds."""
-    everything = TopologyFinder()
-    rows = [(nodes, steps, factor) for nodes, listed in TABLE_7.items() for _, steps, factor, _, _ in listed]
-    members = {nodes: everything.find(nodes, 4).members for nodes in TABLE_7}
-    return (
-        len(rows),
-        sum(_compared(members[nodes], steps, factor)[0] for nodes, steps, factor in rows),
-        sum(_compared(members[nodes], steps, factor)[1] for nodes, steps, factor in rows),
+Row = tuple[str, int, str, int, str]
+"""A printed row of Table 7: network, T_L, T_B, diameter and rate of an all-to-all."""
+
+
+@cache
+def found(nodes: int, *, published_only: bool) -> tuple[Construction, ...]:
+    """Return the networks of degree 4 that are the best in T_L, T_B and the rate of an all-to-all."""
+    return exchange_frontier(TopologyFinder(published_only=published_only), nodes, 4).members
+
+
+def rate(network: Construction) -> float:
+    """Return the rate from every node to every other one, in units of the bandwidth of a link, as in LP (3)."""
+    return float(exchange_rate(network).algbw) / network.nodes
+
+
+def rows_of_table_seven() -> Iterator[tuple[int, Row]]:
+    """Yield the printed rows, each with its number of nodes."""
+    for nodes, rows in TABLE_7.items():
+        for row in rows:
+            yield nodes, row
+
+
+def reaching(nodes: int, row: Row) -> tuple[Construction, ...]:
+    """Return the networks that are at least as good in all four printed columns, to the printed digits."""
+    _, steps, factor, diameter, printed = row
+    return tuple(
+        each
+        for each in found(nodes, published_only=False)
+        if each.cost.steps <= steps
+        and each.diameter <= diameter
+        and Fraction(f"{float(each.cost.bandwidth_factor):.3f}") <= Fraction(factor)
+        and float(_written(rate(each))) >= float(printed)
     )
 
 
-def _compared(members: Sequence[Construction], steps: int, factor: str) -> tuple[bool, bool]:
-    """Return whether a network reaches these steps and this T_B, and whether one is better in one of them."""
-    printed = Fraction(factor)
-    costs = [(each.cost.steps, Fraction(f"{float(each.cost.bandwidth_factor):.3f}")) for each in members]
-    reached = [cost for cost in costs if cost[0] <= steps and cost[1] <= printed]
-    return bool(reached), any(cost != (steps, printed) for cost in reached)
+def exceeding(nodes: int, row: Row) -> tuple[Construction, ...]:
+    """Return the networks that are at least as good in all four printed columns, and better in one."""
+    _, steps, factor, diameter, printed = row
+    return tuple(
+        each
+        for each in reaching(nodes, row)
+        if (each.cost.steps, f"{float(each.cost.bandwidth_factor):.3f}", each.diameter) != (steps, factor, diameter)
+        or float(_written(rate(each))) > float(printed)
+    )
 
 
 def table_seven() -> Iterator[str]:
     """Yield the lines of Table 7."""
-    published, everything = TopologyFinder(published_only=True), TopologyFinder()
-    yield "| N | bases | network | T_L | T_B (M/B) | diameter | allreduce (us) | all-to-all rate |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| N | bases | network | T_L | T_B (M/B) | diameter | allreduce (us) | all-to-all rate | its bound |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for nodes, rows in TABLE_7.items():
-        for name, steps, factor, diameter, rate in rows:
-            yield f"| {nodes} | the paper | {name} | {steps} | {factor} | {diameter} | | {rate} |"
-        for finder, label in ((published, "the paper's, here"), (everything, "all, here")):
-            for member in finder.find(nodes, 4).members:
+        for row in rows:
+            name, steps, factor, diameter, printed = row
+            by = ", ".join(each.name for each in reaching(nodes, row)) or "no network here"
+            yield f"| {nodes} | the paper; reached by {by} | {name} | {steps} | {factor} | {diameter} | | {printed} | |"
+        for published, label in ((True, "the paper's, here"), (False, "all, here")):
+            for member in found(nodes, published_only=published):
                 yield f"| {nodes} | {label} | {_cells(member)} |"
         least = moore_steps(nodes, 4)
-        yield f"| {nodes} | no better | | {least} | {float(least_factor(nodes)):.3f} | {least} | | |"
+        yield f"| {nodes} | no better | | {least} | {float(least_factor(nodes)):.3f} | {least} | | | |"
 
 
 def _cells(member: Construction) -> str:
-    rates = path_rates(member.wiring)
     time = float(allreduce_time_us(member, _WORKLOAD))
-    between = f"{_written(rates.reached)} to {_written(float(rates.bound))}"
+    bound = exchange_rate(member).bound / member.nodes
     cost = f"{member.cost.steps} | {float(member.cost.bandwidth_factor):.3f} | {member.diameter}"
-    return f"{member.name} | {cost} | {time:.1f} | {between}"
+    return f"{member.name} | {cost} | {time:.1f} | {_written(rate(member))} | {_written(float(bound))}"
 
 
 def _written(rate: float) -> str:
@@ -123,13 +151,5 @@ def table_eight() -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- | --- |"
     for nodes, steps in TABLE_8.items():
         (found,) = [base for base in bases(nodes, 4, published_only=True) if base.name.startswith("DistReg")]
-        least = f"{moore_steps(nodes, 4)} | {_least_bidirectional(nodes, 4)}"
+        least = f"{moore_steps(nodes, 4)} | {moore_steps(nodes, 4, bidirectional=True)}"
         yield f"| {GRAPHS[nodes][0]} | {nodes} | {steps} | {found.cost.steps} | {least} |"
-
-
-def _least_bidirectional(nodes: int, degree: int) -> int:
-    """Return the Moore bound on the diameter of bidirectional networks."""
-    within, ring, steps = 1, degree, 0
-    while within < nodes:
-        within, ring, steps = within + ring, ring * (degree - 1), steps + 1
-    return steps

@@ -8,6 +8,7 @@ import forest_curves
 import forest_generation
 import forest_h100
 import forest_paths
+import forest_training
 import forest_trees_table
 from exhibits.exhibit import Cost, Exhibit, Paper, Result, Settings, Verdict, drawing, table, verdict_of
 from forestcoll.algorithms.generate import generate, optimum
@@ -292,8 +293,9 @@ PAPER = Paper(
         ),
         Exhibit(
             "Figure 13",
-            "iteration times of FSDP training of six models on two DGX A100.",
-            why_not=f"{_NOT_RUN} and its computing times, which are only drawn.",
+            "iteration times of FSDP training of six models on two DGX A100. Computing takes 65 %, 50 % and 43 % of "
+            "them for Gemma-2-27b, Llama-2-70b and Llama-3-119b, and ForestColl saves 14 %, 20 % and 20 %.",
+            forest_training.made,
         ),
         Exhibit(
             "Figure 14",

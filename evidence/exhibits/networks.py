@@ -13,6 +13,7 @@ from exhibits.exhibit import Result, Settings, Verdict, table, verdict_of
 from forestcoll.algorithms.bfb import Bfb
 from forestcoll.algorithms.generate import generate
 from forestcoll.design.constructions import Construction
+from forestcoll.design.exchange_rate import exchange_rate
 from forestcoll.design.expanding import expand
 from forestcoll.design.given import base_network
 from forestcoll.design.measure import least_factor, moore_steps
@@ -26,7 +27,6 @@ from forestcoll.design.workloads.workload import (
     all_to_all_time_us,
     allreduce_time_us,
     best_for,
-    exchange_rate,
 )
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.verification import verify
@@ -139,12 +139,17 @@ def large_frontier(_settings: Settings) -> Result:
 
 def frontiers(_settings: Settings) -> Result:
     """Return Table 7."""
-    rows, reached, better = paper_tables.improved()
+    rows = list(paper_tables.rows_of_table_seven())
+    missed = [(nodes, row) for nodes, row in rows if not paper_tables.reaching(nodes, row)]
+    better = sum(bool(paper_tables.exceeding(nodes, row)) for nodes, row in rows)
     summary = (
-        f"{reached} of {rows} rows are reached, and {better} of them exceeded, by networks from all bases. The rate "
-        "of an all-to-all is a range: from even splitting over shortest paths to the bound by distances."
+        f"{len(rows) - len(missed)} of {len(rows)} rows are reached in all four columns by networks from all bases, "
+        f"and {better} of them exceeded in one."
     )
-    return Result(verdict_of(same=reached == rows, better=better > 0), summary, list(paper_tables.table_seven()))
+    if missed:
+        named = "; ".join(f"{row[0]} of {nodes} nodes: {row[4]}" for nodes, row in missed)
+        summary += f" Not reached is the rate of an all-to-all of {named}."
+    return Result(verdict_of(same=not missed, better=better > 0), summary, list(paper_tables.table_seven()))
 
 
 def small_networks(_settings: Settings) -> Result:

@@ -4,7 +4,9 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "bindings/arrays.h"
 #include "bindings/events.h"
@@ -153,6 +155,41 @@ Capacity distance_sum(const Problem<Capacity>& problem, const std::vector<Capaci
 }
 
 template <class Capacity>
+nb::tuple take_chunks(std::int32_t places, std::vector<IntList> links, std::vector<Capacity> rates,
+                      std::vector<Capacity> durations, std::vector<Capacity> capacities, std::int32_t chunks,
+                      std::uint32_t seed, nb::object progress) {
+  const ChunkPaths<Capacity> paths{places, std::move(links), std::move(rates), std::move(durations),
+                                   std::move(capacities)};
+  TakenChunks<Capacity> taken = unlocked(std::move(progress), [&](Observer& observer) {
+    return Greedy<Capacity>::take_chunks(paths, chunks, seed, observer);
+  });
+  return nb::make_tuple(taken.time, to_numpy(std::move(taken.chunks)), to_numpy(std::move(taken.sources)),
+                        to_numpy(std::move(taken.targets)));
+}
+
+template <class Capacity>
+nb::object take_turns(NodeIndex nodes, IntList tails, IntList heads, std::vector<Capacity> widths,
+                      std::vector<Capacity> copies, IntList members, std::int32_t rule, nb::object progress) {
+  const TurnLinks<Capacity> links{nodes, std::move(tails), std::move(heads), std::move(widths), std::move(copies)};
+  std::optional<TurnPaths> paths = unlocked(std::move(progress), [&](Observer& observer) {
+    return Greedy<Capacity>::take_turns(links, std::move(members), static_cast<TurnRule>(rule), observer);
+  });
+  if (!paths) return nb::none();
+  return nb::make_tuple(to_numpy(std::move(paths->starts)), to_numpy(std::move(paths->nodes)));
+}
+
+template <class Capacity>
+nb::tuple grow_shallow(std::int32_t places, std::vector<IntList> links, IntList following,
+                       std::vector<Capacity> weights, const IntList& roots, std::int32_t more, std::int32_t height,
+                       std::int32_t passes, nb::object progress) {
+  const ShallowSends<Capacity> sends{places, std::move(links), std::move(following), std::move(weights)};
+  ShallowForest found = unlocked(std::move(progress), [&](Observer& observer) {
+    return Greedy<Capacity>::grow_shallow(sends, roots, more, height, passes, observer);
+  });
+  return nb::make_tuple(std::move(found.roots), to_numpy(std::move(found.parents)));
+}
+
+template <class Capacity>
 nb::tuple logical_arcs(const LogicalNetwork<Capacity>& logical) {
   IntList tails, heads;
   std::vector<Capacity> capacities;
@@ -214,6 +251,14 @@ void bind(nb::module_ module) {
   module.def("broadcast_breadth_first", &broadcast_breadth_first<Capacity>, "problem"_a, "demand"_a, "latencies"_a,
              "chunks"_a, "targets"_a = IntList{}, "progress"_a = nb::none(),
              "Return steps, shards, sources, targets, lows and highs of transfers, and the points that these name.");
+  module.def("take_chunks", &take_chunks<Capacity>, "places"_a, "links"_a, "rates"_a, "durations"_a, "capacities"_a,
+             "chunks"_a, "seed"_a, "progress"_a = nb::none(),
+             "Return the time of TACOS, and the chunks, sources and targets of its transfers.");
+  module.def("take_turns", &take_turns<Capacity>, "nodes"_a, "tails"_a, "heads"_a, "widths"_a, "copies"_a, "members"_a,
+             "rule"_a, "progress"_a = nb::none(), "Return the paths of the trees of MultiTree, or None.");
+  module.def("grow_shallow", &grow_shallow<Capacity>, "places"_a, "links"_a, "following"_a, "weights"_a, "roots"_a,
+             "more"_a, "height"_a, "passes"_a, "progress"_a = nb::none(),
+             "Return the roots of trees of bounded height, and the parents of all places.");
 }
 
 }  // namespace

@@ -89,14 +89,7 @@ void bind(nb::module_& module) {
   nb::class_<Work>(module, "Work", "The state of one operation.")
       .def_prop_ro("number", &Work::number)
       .def("is_done", &Work::is_done)
-      .def("error", &Work::error, "Return the message of the failure, empty if there is none.")
-      .def(
-          "wait",
-          [](const Work& work, double seconds) {
-            nb::gil_scoped_release unlocked;
-            return work.wait_for(std::chrono::duration<double>(seconds));
-          },
-          "seconds"_a, "Return whether the operation ended within this time.");
+      .def("error", &Work::error, "Return the message of the failure, empty if there is none.");
   nb::class_<Engine>(module, "Engine", "One rank's part in a group: its connections and its progress thread.")
       .def(
           "__init__",
@@ -104,12 +97,21 @@ void bind(nb::module_& module) {
             new (self) Engine(EngineOptions{rank, timeout, staging, std::move(group), std::move(dump)});
           },
           "rank"_a, "timeout"_a, "staging_bytes_kept"_a, "group"_a, "dump"_a)
+      .def("make_pages", &Engine::make_pages, "ranks"_a, "bytes"_a)
+      .def("add_pages", &Engine::add_pages, "file"_a, "peer"_a)
       .def("add_sender", &Engine::add_sender, "socket"_a, "peer"_a, "lane"_a)
       .def("add_receiver", &Engine::add_receiver, "socket"_a, "peer"_a, "lane"_a)
       .def("add_control", &Engine::add_control, "socket"_a, "peer"_a)
       .def("start", &Engine::start)
       .def("post", &post, "plan"_a, "layout"_a, "digest"_a, "label"_a, "collective"_a, "count"_a, "type"_a,
            "reduction"_a, "factor"_a, "members"_a, "own"_a, "result"_a, "result_begin"_a)
+      .def(
+          "wait",
+          [](Engine& engine, const Work& work, double seconds) {
+            nb::gil_scoped_release unlocked;
+            return engine.wait(work, Engine::Seconds(seconds));
+          },
+          "work"_a, "seconds"_a, "Return whether the operation ended within this time.")
       .def("journal", &journal,
            "Return number, label, state, awaited ranks, collective, type and bytes of the last operations.")
       .def("close", &Engine::close, "grace"_a, nb::call_guard<nb::gil_scoped_release>());
@@ -121,6 +123,6 @@ void bind(nb::module_& module) {
 }  // namespace forestcoll::runtime
 
 NB_MODULE(_runtime, module) {
-  module.doc() = "The engine that runs schedules over TCP.";
+  module.doc() = "The engine that runs schedules over sockets and shared memory.";
   forestcoll::runtime::bind(module);
 }

@@ -1,4 +1,5 @@
-// One rank's part in a group: its connections, and one thread that moves all data and decides all failures.
+// One rank's part in a group: its connections, and one thread that moves data and decides all failures, or a caller
+// that does so in its place (`duty.h`). A caller that starts a small operation does what can be done at once itself.
 //
 // The first fault ends the group. It is sent to all neighbours with the rank at fault, and they pass it on, so every
 // rank ends with the same message. A rank that closes in good order says so first.
@@ -17,10 +18,13 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/agreement.h"
 #include "runtime/dump.h"
+#include "runtime/duty.h"
 #include "runtime/inbox.h"
 #include "runtime/journal.h"
 #include "runtime/lanes.h"
+#include "runtime/pages.h"
 
 namespace forestcoll::runtime {
 
@@ -48,12 +52,21 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
   }
 
+  // Makes pages that other ranks of this host read, in a group of `ranks` ranks, and returns their file, which is
+  // closed by `start`.
+  int make_pages(std::size_t ranks, std::size_t bytes) {
+    pages_.create(ranks, bytes);
+    return pages_.own()->file();
+  }
+  // The pages of another rank of this host; before its connections. The file stays open.
+  void add_pages(int file, int peer) { pages_.add(file, peer, options_.rank); }
+
   // Each takes over a connected, non-blocking socket, which it closes in the end. All before `start`.
   void add_sender(int socket, int peer, std::int32_t lane) {
-    lanes_.add(lane, std::make_unique<SendLane>(poller_, operations(), socket, peer));
+    lanes_.add(lane, std::make_unique<SendLane>(poller_, operations(), socket, peer, pages_.of(peer)));
   }
   void add_receiver(int socket, int peer, std::int32_t lane) {
-    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane));
+    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane, pages_.of(peer)));
   }
   void add_control(int socket, int peer) {
     lanes_.controls[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
@@ -61,6 +74,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
 
   // Signals are left to the caller's threads.
   void start() {
+    if (pages_.own() != nullptr) pages_.own()->close_file();
     sigset_t all, usual;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &usual);
@@ -69,7 +83,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   std::shared_ptr<Work> post(Request request) {
-    if (!home_.is_elsewhere()) return inbox_.post(std::move(request));
+    if (!home_.is_elsewhere()) return begin(std::move(request));
     auto refused = std::make_shared<Work>(0);
     refused->finish(kForked);
     return refused;
@@ -78,14 +92,33 @@ class Engine final : private Courier, private Operations, private ControlHandler
     return home_.is_elsewhere() ? std::vector<JournalEntry>{} : journal_.entries();
   }
 
+  // Returns whether the operation ended within this time.
+  bool wait(const Work& work, Seconds time) {
+    if (work.is_done()) return true;
+    Duty::Lock lock(duty_.state);
+    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(time);
+    duty_.wait(
+        lock, end, [&work] { return work.is_done(); }, [this] { return !inbox_.is_closing(); },
+        [this, &lock, end] {
+          const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+          step(lock, static_cast<int>(std::clamp<std::int64_t>(left, 0, kTickMilliseconds)));
+        });
+    if (duty_.is_free() && !operations_.empty()) duty_.call_thread();
+    return work.is_done();
+  }
+
   // Ends the group within about `grace` seconds, whatever the other ranks do.
   void close(double grace) {
-    if (home_.is_elsewhere() || !thread_) return;
-    grace_ = Seconds(grace);
-    inbox_.request_close();
-    thread_->join();
-    thread_.reset();
+    if (home_.is_elsewhere()) return;
+    if (thread_) {
+      grace_ = Seconds(grace);
+      inbox_.request_close();
+      thread_->join();
+      thread_.reset();
+    }
+    const Duty::Lock lock(duty_.state);
     lanes_.close();
+    pages_ = {};
     poller_.shut();
     inbox_.shut();
   }
@@ -96,12 +129,32 @@ class Engine final : private Courier, private Operations, private ControlHandler
     Clock::time_point begin, progress;
     bool is_announced = false;
   };
-  static constexpr std::size_t kMostAnnounced = 1024;
   static constexpr int kTickMilliseconds = 50;
   static constexpr auto kOthersClose = std::chrono::milliseconds(300);
   static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
+  static constexpr std::size_t kSmallBytes = std::size_t{1} << 18;  // of an operation that its caller begins
+  static constexpr auto kDozesAfter = std::chrono::seconds(1);
 
   Operations& operations() { return *this; }
+
+  std::shared_ptr<Work> begin(Request request) {
+    const bool is_small = static_cast<std::size_t>(request.count) * size_of(request.type) <= kSmallBytes;
+    auto work = inbox_.post(std::move(request));
+    const Duty::Lock lock(duty_.state, std::try_to_lock);
+    if (!is_small || !lock.owns_lock()) {
+      inbox_.ring();
+      if (lock.owns_lock() && duty_.is_free()) duty_.call_thread();
+      return work;
+    }
+    now_ = Clock::now();
+    guarded([this] {
+      accept_posted();
+      flush_ready();
+      reap();
+    });
+    if (is_dozing_) inbox_.ring();
+    return work;
+  }
 
   // In a fork, the sockets are closed already, and the poller is the parent's.
   void leave_to_parent() {
@@ -110,15 +163,24 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   void loop() {
+    Duty::Lock lock(duty_.state);
     while (!inbox_.is_closing()) {
-      guarded([this] { poll(); });
-      guarded([this] { tick(); });
+      if (duty_.is_wanted()) duty_.stand_by(lock);
+      if (inbox_.is_closing()) break;
+      is_dozing_ = operations_.empty() && now_ - accepted_ > kDozesAfter;
+      step(lock, is_dozing_ ? -1 : kTickMilliseconds);
     }
     guarded([this] { say_goodbye(); });
     flush();
   }
 
-  // Runs a step; a fault in it ends the group, and the thread goes on.
+  // Waits for data, at most so many milliseconds, and moves it.
+  void step(Duty::Lock& lock, int most) {
+    guarded([this, &lock, most] { poll(lock, most); });
+    guarded([this] { tick(); });
+  }
+
+  // Runs a part of the work; a fault in it ends the group, and the thread goes on.
   void guarded(const std::function<void()>& step) {
     try {
       step();
@@ -131,14 +193,17 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
   }
 
-  void poll() {
+  void poll(Duty::Lock& lock, int most) {
     std::array<epoll_event, 64> events;
-    const int wait = operations_.empty() ? -1 : kTickMilliseconds;
-    const int count = poller_.wait(events.data(), static_cast<int>(events.size()), wait);
+    lock.unlock();
+    const int count = poller_.wait(events.data(), static_cast<int>(events.size()), most);
+    lock.lock();
+    is_dozing_ = false;
     now_ = Clock::now();
     for (int number = 0; number < count; ++number) {
       const epoll_event& event = events[static_cast<std::size_t>(number)];
       if (event.data.ptr == nullptr) {
+        inbox_.silence();
         accept_posted();
       } else {
         serve(*static_cast<Connection*>(event.data.ptr), event.events);
@@ -163,13 +228,12 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   void accept_posted() {
-    inbox_.silence();
+    accepted_ = now_;
     while (auto operation = inbox_.take()) {
       Operation& posted = *operation;
       operations_.emplace(posted.number(), Running{std::move(operation), now_, now_, false});
       journal_.begin(entry_of(posted));
-      posted_ = posted.number() + 1;
-      compare_announced(posted);
+      agreement_.note_posted(posted.number());
       for (Turn& turn : posted.turns()) lanes_.sender(turn.lane).enqueue(posted, turn);
       posted.start(pool_, *this);
     }
@@ -189,6 +253,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
       }
       journal_.succeed(operation.number());
       operation.work().finish({});
+      duty_.note_end();
       running = operations_.erase(running);
       if (!operations_.empty()) operations_.begin()->second.progress = now_;
     }
@@ -202,6 +267,13 @@ class Engine final : private Courier, private Operations, private ControlHandler
     lanes_.receiver(lane).grant(operation, edge, freed);
   }
 
+  HostPages& pages() override { return pages_; }
+  PeerPages* pages_of_target(std::int32_t lane) override { return lanes_.sender(lane).pages(); }
+  PeerPages* pages_of_source(std::int32_t lane) override { return lanes_.receiver(lane).pages(); }
+  void give_back(std::int32_t lane, std::uint64_t block) override {
+    pages_.own()->give_back(lanes_.receiver(lane).peer(), block);
+  }
+
   Operation* find(std::uint64_t number) override {
     const auto found = operations_.find(number);
     return found == operations_.end() ? nullptr : found->second.operation.get();
@@ -213,17 +285,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   bool compare(int peer, std::uint64_t number, const Descriptor& theirs) override {
-    if (number >= posted_) return false;
-    const Descriptor* ours = journal_.find(number);
-    if (ours == nullptr || ours->digest == theirs.digest) return true;  // null: one that ended long ago
-    throw Fault{peer, mismatch(peer, number, *ours, theirs)};
-  }
-
-  std::string mismatch(int peer, std::uint64_t number, const Descriptor& ours, const Descriptor& theirs) const {
-    std::string text = "operation " + std::to_string(number) + " is " + std::string(ours.text()) + " on " +
-                       rank_text(options_.rank) + ", but " + printable(theirs.text()) + " on " + rank_text(peer);
-    if (ours.text() == theirs.text()) text += " with another schedule or other shard sizes";
-    return text;
+    return agreement_.compare(peer, number, theirs);
   }
 
   // --- Faults ---
@@ -246,6 +308,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     for (auto& [number, running] : operations_) running.operation->work().finish(full);
     for (auto& operation : refused) operation->work().finish(full);
     operations_.clear();
+    duty_.note_end();
   }
 
   static JournalEntry entry_of(const Operation& operation) {
@@ -361,7 +424,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
         lane.has_left = true;
         return;
       case FrameKind::kPing:
-        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, posted_});
+        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, agreement_.posted()});
       case FrameKind::kPong:
         lane.last_pong = now_;
         lane.posted = header.value;
@@ -398,16 +461,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     if (payload.size() != sizeof descriptor)
       throw Fault{lane.peer(), rank_text(lane.peer()) + " sent a malformed frame"};
     std::memcpy(&descriptor, payload.data(), sizeof descriptor);
-    if (!compare(lane.peer(), header.operation, descriptor) && announced_.size() < kMostAnnounced) {
-      announced_.insert_or_assign({header.operation, lane.peer()}, descriptor);
-    }
-  }
-
-  void compare_announced(const Operation& posted) {
-    const auto end = announced_.lower_bound({posted.number() + 1, 0});
-    for (auto entry = announced_.begin(); entry != end; entry = announced_.erase(entry)) {
-      compare(entry->first.second, entry->first.first, entry->second);
-    }
+    agreement_.note_announced(lane.peer(), header.operation, descriptor);
   }
 
   void tick() {
@@ -467,6 +521,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
       }
     }
     for (auto& operation : inbox_.refuse("the group is closed")) operation->work().finish("the group is closed");
+    duty_.note_end();
   }
 
   const EngineOptions options_;
@@ -474,14 +529,16 @@ class Engine final : private Courier, private Operations, private ControlHandler
   Poller poller_;
   Inbox inbox_;
   Journal journal_;
+  Agreement agreement_{options_.rank, journal_};
   StagingPool pool_;
+  HostPages pages_;
   std::map<std::uint64_t, Running> operations_;
   Lanes lanes_;
-  std::vector<std::int32_t> ready_;                                // lanes to be served
-  std::map<std::pair<std::uint64_t, int>, Descriptor> announced_;  // by operation, not posted here yet, and rank
-  std::set<int> lost_;                                             // ranks whose connections are closed
-  std::uint64_t posted_ = 0;
-  Clock::time_point now_ = Clock::now();
+  std::vector<std::int32_t> ready_;  // lanes to be served
+  std::set<int> lost_;               // ranks whose connections are closed
+  Duty duty_;               // its lock guards everything above but the inbox and the journal, which have their own
+  bool is_dozing_ = false;  // whether the thread waits without a limit, as nothing runs
+  Clock::time_point now_ = Clock::now(), accepted_ = now_;
   Seconds grace_{0};
   bool is_failed_ = false;
   std::unique_ptr<std::thread> thread_;

@@ -1,7 +1,8 @@
 // What travels between ranks: a header of 32 bytes, and up to `length` bytes behind it.
 //
 // Data connections carry frames one way: an `open` frame before the first chunk of an operation, then its chunks.
-// Credits travel on the same connection the other way. Control connections carry everything else.
+// Credits travel on the same connection the other way. Control connections carry everything else. Between ranks of one
+// host, a frame can say where in the sender's pages the chunk lies, and nothing follows it.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,7 @@ enum class FrameKind : std::uint8_t {
   kBye = 5,     // the sender closes the group in good order
   kPing = 6,    // asks for a pong
   kPong = 7,    // `value`: how many operations the sender has posted; `operation`: its oldest running one
+  kShared = 8,  // chunk `chunk` of edge `edge` lies at `value` in the sender's pages, `length` bytes
 };
 
 constexpr std::uint64_t kNoOperation = ~std::uint64_t{0};

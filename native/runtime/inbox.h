@@ -34,7 +34,8 @@ class Inbox {
     bell_ = -1;
   }
 
-  // Gives the operation its number. It fails at once if the group has failed or is closing.
+  // Gives the operation its number. It fails at once if the group has failed or is closing. Whoever posts rings, or
+  // takes the operation.
   std::shared_ptr<Work> post(Request request) {
     const std::lock_guard lock(mutex_);
     auto work = std::make_shared<Work>(posted_);
@@ -44,8 +45,12 @@ class Inbox {
     }
     waiting_.push_back(std::make_unique<Operation>(posted_, std::move(request), work));
     ++posted_;
-    ring();
     return work;
+  }
+
+  void ring() const {
+    const std::lock_guard lock(mutex_);
+    ring_bell();
   }
 
   void silence() const {
@@ -78,7 +83,7 @@ class Inbox {
   void request_close() {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    ring();
+    ring_bell();
   }
 
   bool is_closing() const {
@@ -87,7 +92,7 @@ class Inbox {
   }
 
  private:
-  void ring() const {
+  void ring_bell() const {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t moved = ::write(bell_, &one, sizeof one);
   }

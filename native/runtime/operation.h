@@ -4,9 +4,13 @@
 // have brought theirs, and sent on when it was added up at the root or came from above. These rules are the edges of an
 // acyclic graph of chunks. Staging memory is a ring of `window` chunks an edge; who sends waits for credits when the
 // ring may be full. A receiver always has room for what it allowed, so it always reads, and no cycle of waits arises.
+// From a rank of the same host, a chunk is read where it lies in that rank's pages. There, chunks for the caller's
+// memory wait for credits, too: the pages that they take are few, and stay in the caches.
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -16,6 +20,7 @@
 
 #include "runtime/folding.h"
 #include "runtime/frame.h"
+#include "runtime/pages.h"
 #include "runtime/plan.h"
 #include "runtime/staging.h"
 #include "runtime/work.h"
@@ -43,6 +48,10 @@ class Courier {
   virtual ~Courier() = default;
   virtual void ready(std::int32_t lane) = 0;  // an operation has a chunk for this connection
   virtual void grant(std::int32_t lane, std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) = 0;
+  virtual HostPages& pages() = 0;
+  virtual PeerPages* pages_of_target(std::int32_t lane) = 0;           // null if it is on another host
+  virtual PeerPages* pages_of_source(std::int32_t lane) = 0;           // null if it is on another host
+  virtual void give_back(std::int32_t lane, std::uint64_t block) = 0;  // a chunk was read from its sender's pages
 };
 
 // A chunk on its way out.
@@ -52,7 +61,8 @@ struct OutgoingChunk {
   std::uint32_t number = 0;
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
-  StagingPool::Buffer owned;  // holds the data where it was made for this chunk
+  StagingPool::Buffer owned;            // holds the data where it was made for this chunk
+  std::optional<std::uint64_t> shared;  // where it lies in this rank's pages, for a rank of the same host
 };
 
 // What an operation sends over one connection. The connection serves one turn after the other, and in a turn the edge
@@ -106,6 +116,7 @@ class Operation {
   void start(StagingPool& pool, Courier& courier) {
     pool_ = &pool;
     courier_ = &courier;
+    share_lanes();
     for (std::size_t place = 0; place < outgoing_.size(); ++place) offer(static_cast<std::int32_t>(place));
   }
 
@@ -116,9 +127,9 @@ class Operation {
     Outgoing& edge = outgoing_[index(*place)];
     edge.offered = false;
     const PlannedEdge& planned = plan().outgoing()[index(*place)];
-    OutgoingChunk chunk{planned.number, *place, edge.taken, nullptr, bytes_of(planned.flow, edge.taken), {}};
-    chunk.data = source(planned, edge.taken);
-    if (is_scaled(planned)) scale(planned, chunk);
+    OutgoingChunk chunk{planned.number, *place, edge.taken, nullptr, bytes_of(planned.flow, edge.taken), {}, {}};
+    if (edge.reader != nullptr && chunk.bytes >= kLeastShared) share(planned, *edge.reader, chunk);
+    if (!chunk.shared) take_from_source(planned, chunk);
     ++edge.taken;
     --turn.chunks_left;
     offer(*place);
@@ -144,21 +155,34 @@ class Operation {
     if (freed > edge.taken) return false;
     edge.freed = std::max(edge.freed, static_cast<std::uint32_t>(freed));
     offer(place);
+    if (edge.reader != nullptr) offer_onward(plan().outgoing()[index(place)]);
     return true;
   }
 
   // Where the next chunk of this incoming edge goes, or nothing if `chunk` and `bytes` are not what comes next.
   std::byte* expect(std::int32_t place, std::uint32_t chunk, std::size_t bytes) {
-    Incoming& edge = incoming_[index(place)];
+    if (!is_next(place, chunk, bytes)) return nullptr;
     const PlannedEdge& planned = plan().incoming()[index(place)];
-    if (chunk != edge.arrived || chunk >= edge.total || bytes != bytes_of(planned.flow, chunk)) return nullptr;
-    if (edge.window == 0) return in_result(planned.flow, chunk);
-    if (edge.arrived - edge.freed >= edge.window) return nullptr;
-    if (edge.ring.data() == nullptr) edge.ring = pool_->take(edge.window * stride(planned.flow));
-    return slot(place, chunk);
+    return is_direct(planned) ? in_result(planned.flow, chunk) : slot(place, chunk);
   }
 
-  // The chunk that `expect` made room for is there.
+  // Takes the next chunk of this incoming edge from a block of its sender's pages, or nothing if it is not what comes
+  // next.
+  bool refer(std::int32_t place, std::uint32_t chunk, std::size_t bytes, const std::byte* data, std::uint64_t block) {
+    if (!is_next(place, chunk, bytes)) return false;
+    Incoming& edge = incoming_[index(place)];
+    const PlannedEdge& planned = plan().incoming()[index(place)];
+    if (is_direct(planned)) {
+      std::memcpy(in_result(planned.flow, chunk), data, bytes);
+      courier_->give_back(planned.lane, block);
+    } else {
+      edge.views.resize(edge.window);
+      edge.views[chunk % edge.window] = {data, block};
+    }
+    return true;
+  }
+
+  // The chunk that `expect` made room for, or that `refer` took, is there.
   void arrived(std::int32_t place) {
     Incoming& edge = incoming_[index(place)];
     const PlannedEdge& planned = plan().incoming()[index(place)];
@@ -167,6 +191,8 @@ class Operation {
     if (planned.phase == Phase::kReduce) {
       fold_ready(planned.flow);
       if (flow.up >= 0) return offer(flow.up);
+    } else if (is_direct(planned) && edge.window != 0) {
+      free_until(place, edge.arrived);
     }
     for (const std::int32_t onward : flow.onward) offer(onward);
     free_passed_on(flow);
@@ -197,14 +223,29 @@ class Operation {
   const Plan& plan() const { return *request_.plan; }
 
  private:
+  static constexpr std::size_t kLeastShared = 4096;                   // bytes; less goes over the connection
+  static constexpr std::int64_t kMostUnread = std::int64_t{1} << 21;  // bytes of an edge to a caller's memory
+
+  // A chunk in its sender's pages.
+  struct View {
+    const std::byte* data = nullptr;
+    std::uint64_t block = 0;
+  };
   struct Incoming {
     std::uint32_t total = 0, window = 0, arrived = 0, freed = 0, reported = 0;
     StagingPool::Buffer ring;
+    std::vector<View> views;  // of a window, where the sender is on this host
+  };
+  // A chunk in this rank's pages that several ranks get.
+  struct Published {
+    std::uint64_t block = 0;
+    std::uint32_t takers = 0;  // that are still to come
   };
   struct Outgoing {
     std::uint32_t total = 0, window = 0, taken = 0, sent = 0, freed = 0;
     std::size_t turn = 0;
     bool offered = false;
+    PeerPages* reader = nullptr;  // of the receiver, if it is on this host
   };
 
   static std::size_t index(std::int32_t place) { return static_cast<std::size_t>(place); }
@@ -239,6 +280,31 @@ class Operation {
     }
   }
 
+  // Both ranks of an edge know whether they are on one host.
+  void share_lanes() {
+    for (std::size_t place = 0; place < incoming_.size(); ++place) {
+      const PlannedEdge& edge = plan().incoming()[place];
+      if (is_direct(edge) && courier_->pages_of_source(edge.lane) != nullptr) {
+        incoming_[place].window = window_of(edge, kMostUnread);
+      }
+    }
+    for (std::size_t place = 0; place < outgoing_.size(); ++place) {
+      const PlannedEdge& edge = plan().outgoing()[place];
+      outgoing_[place].reader = courier_->pages_of_target(edge.lane);
+      if (is_direct(edge) && outgoing_[place].reader != nullptr) outgoing_[place].window = window_of(edge, kMostUnread);
+    }
+  }
+
+  // Whether the receiver wants the data of an edge in the caller's memory.
+  static bool is_direct(const PlannedEdge& edge) { return edge.window_bytes == 0; }
+
+  bool is_next(std::int32_t place, std::uint32_t chunk, std::size_t bytes) const {
+    const Incoming& edge = incoming_[index(place)];
+    if (edge.window != 0 && edge.arrived - edge.freed >= edge.window) return false;
+    return chunk == edge.arrived && chunk < edge.total &&
+           bytes == bytes_of(plan().incoming()[index(place)].flow, chunk);
+  }
+
   const FlowRange& range(std::uint32_t flow) const { return request_.layout->ranges[flow]; }
   std::size_t stride(std::uint32_t flow) const { return static_cast<std::size_t>(range(flow).chunk) * element_; }
   std::size_t bytes_of(std::uint32_t flow, std::uint32_t chunk) const {
@@ -247,14 +313,24 @@ class Operation {
 
   // Both ranks of an edge compute the same: two chunks or more, as one arrives while the other is passed on.
   std::uint32_t window_of(const PlannedEdge& edge) const {
-    if (edge.window_bytes == 0) return 0;
-    const auto fitting = static_cast<std::size_t>(edge.window_bytes) / stride(edge.flow);
+    return is_direct(edge) ? 0 : window_of(edge, edge.window_bytes);
+  }
+  std::uint32_t window_of(const PlannedEdge& edge, std::int64_t bytes) const {
+    const auto fitting = static_cast<std::size_t>(bytes) / stride(edge.flow);
     return std::min(range(edge.flow).chunks(), static_cast<std::uint32_t>(std::max<std::size_t>(2, fitting)));
   }
 
   std::byte* slot(std::int32_t place, std::uint32_t chunk) {
     Incoming& edge = incoming_[index(place)];
-    return edge.ring.data() + (chunk % edge.window) * stride(plan().incoming()[index(place)].flow);
+    const std::size_t bytes = stride(plan().incoming()[index(place)].flow);
+    if (edge.ring.data() == nullptr) edge.ring = pool_->take(edge.window * bytes);
+    return edge.ring.data() + (chunk % edge.window) * bytes;
+  }
+  // Where a chunk that has come and is not freed lies.
+  const std::byte* came_to(std::int32_t place, std::uint32_t chunk) {
+    const Incoming& edge = incoming_[index(place)];
+    const std::byte* const shared = edge.views.empty() ? nullptr : edge.views[chunk % edge.window].data;
+    return shared != nullptr ? shared : slot(place, chunk);
   }
   std::byte* in_result(std::uint32_t flow, std::uint32_t chunk) {
     return request_.result + static_cast<std::size_t>(range(flow).begin_of(chunk) - request_.result_begin) * element_;
@@ -275,31 +351,92 @@ class Operation {
     if (planned.phase == Phase::kReduce) {
       return flow.children.empty() ? in_own(planned.flow, chunk) : slot(flow.children.front(), chunk);
     }
-    if (flow.down >= 0) return is_staged(flow) ? slot(flow.down, chunk) : in_result(planned.flow, chunk);
+    if (flow.down >= 0) return is_staged(flow) ? came_to(flow.down, chunk) : in_result(planned.flow, chunk);
     if (flow.children.empty() && request_.own != nullptr) return in_own(planned.flow, chunk);
     return request_.result != nullptr ? in_result(planned.flow, chunk) : slot(flow.children.front(), chunk);
   }
 
   // Whether what comes from above lies in staging memory: this rank passes it on, and it is not for this rank.
-  bool is_staged(const PlannedFlow& flow) const { return plan().incoming()[index(flow.down)].window_bytes != 0; }
+  bool is_staged(const PlannedFlow& flow) const { return !is_direct(plan().incoming()[index(flow.down)]); }
 
   bool is_scaled(const PlannedEdge& planned) const {
     return request_.reduction == Reduction::kPremulSum && planned.phase == Phase::kReduce &&
            plan().flows()[planned.flow].children.empty();
   }
 
-  void scale(const PlannedEdge& planned, OutgoingChunk& chunk) {
+  void take_from_source(const PlannedEdge& planned, OutgoingChunk& chunk) {
+    chunk.data = source(planned, chunk.number);
+    if (!is_scaled(planned)) return;
     chunk.owned = pool_->take(chunk.bytes);
-    const std::byte* const sources[] = {chunk.data};
-    run(Fold{request_.type, request_.reduction, sources, true, request_.factor, 0, chunk.owned.data(),
-             static_cast<std::size_t>(range(planned.flow).size_of(chunk.number))});
+    scale(planned, chunk, chunk.owned.data());
     chunk.data = chunk.owned.data();
+  }
+
+  void scale(const PlannedEdge& planned, const OutgoingChunk& chunk, std::byte* to) {
+    const std::byte* const sources[] = {source(planned, chunk.number)};
+    run(Fold{request_.type, request_.reduction, sources, true, request_.factor, 0, to,
+             static_cast<std::size_t>(range(planned.flow).size_of(chunk.number))});
+  }
+
+  // Puts a chunk where the ranks of this host that get it can read it, if there is room.
+  void share(const PlannedEdge& planned, PeerPages& reader, OutgoingChunk& chunk) {
+    auto published = published_.find({planned.flow, chunk.number});
+    if (published == published_.end() || planned.phase == Phase::kReduce) {
+      if (reader.is_full()) return;
+      const std::uint32_t takers = takers_of(planned, chunk.number);
+      const auto block = courier_->pages().take(chunk.bytes, takers);
+      if (!block) return;
+      write_to(courier_->pages().own()->at(*block), planned, chunk);
+      chunk.shared = *block;
+      if (takers > 1) published_[{planned.flow, chunk.number}] = {*block, takers - 1};
+    } else {
+      if (reader.is_full()) {
+        courier_->pages().own()->was_read(published->second.block);
+      } else {
+        chunk.shared = published->second.block;
+      }
+      if (--published->second.takers == 0) published_.erase(published);
+    }
+    if (chunk.shared) reader.note_sent();
+  }
+
+  void write_to(std::byte* to, const PlannedEdge& planned, const OutgoingChunk& chunk) {
+    if (is_scaled(planned)) {
+      scale(planned, chunk, to);
+    } else {
+      std::memcpy(to, source(planned, chunk.number), chunk.bytes);
+    }
+  }
+
+  // To how many ranks of this host the chunk is still to go.
+  std::uint32_t takers_of(const PlannedEdge& planned, std::uint32_t chunk) const {
+    if (planned.phase == Phase::kReduce) return 1;
+    std::uint32_t takers = 0;
+    for (const std::int32_t place : plan().flows()[planned.flow].onward) {
+      takers += outgoing_[index(place)].reader != nullptr && outgoing_[index(place)].taken <= chunk;
+    }
+    return takers;
+  }
+
+  // A rank of this host does not get chunks long before another one: they take up pages until both have read them.
+  bool is_ahead(const PlannedEdge& planned, const Outgoing& edge) const {
+    if (edge.reader == nullptr || planned.phase == Phase::kReduce) return false;
+    return std::ranges::any_of(plan().flows()[planned.flow].onward, [this, &edge](std::int32_t place) {
+      const Outgoing& other = outgoing_[index(place)];
+      return other.reader != nullptr && edge.taken >= other.freed + other.window;
+    });
+  }
+
+  void offer_onward(const PlannedEdge& planned) {
+    if (planned.phase == Phase::kReduce) return;
+    for (const std::int32_t place : plan().flows()[planned.flow].onward) offer(place);
   }
 
   void offer(std::int32_t place) {
     Outgoing& edge = outgoing_[index(place)];
     if (edge.offered || edge.taken >= available(plan().outgoing()[index(place)])) return;
     if (edge.window != 0 && edge.taken - edge.freed >= edge.window) return;
+    if (is_ahead(plan().outgoing()[index(place)], edge)) return;
     edge.offered = true;
     turns_[edge.turn].push((std::uint64_t{edge.taken} << 32) / edge.total, place);
     courier_->ready(turns_[edge.turn].lane);
@@ -323,7 +460,7 @@ class Operation {
     const PlannedFlow& flow = plan().flows()[number];
     sources_.clear();
     if (request_.own != nullptr) sources_.push_back(in_own(number, chunk));
-    for (const std::int32_t child : flow.children) sources_.push_back(slot(child, chunk));
+    for (const std::int32_t child : flow.children) sources_.push_back(came_to(child, chunk));
     const bool is_root = flow.up < 0;
     const bool into_result = is_root && request_.result != nullptr;
     run(Fold{request_.type, request_.reduction, sources_, request_.own != nullptr, request_.factor,
@@ -345,6 +482,7 @@ class Operation {
   void free_until(std::int32_t place, std::uint32_t freed) {
     Incoming& edge = incoming_[index(place)];
     if (freed <= edge.freed) return;
+    give_back(place, freed);
     edge.freed = freed;
     if (freed == edge.total) edge.ring.release();
     const bool is_needed = edge.reported + edge.window < edge.total;
@@ -352,6 +490,16 @@ class Operation {
     edge.reported = freed;
     const PlannedEdge& planned = plan().incoming()[index(place)];
     courier_->grant(planned.lane, number_, planned.number, freed);
+  }
+
+  void give_back(std::int32_t place, std::uint32_t freed) {
+    Incoming& edge = incoming_[index(place)];
+    if (edge.views.empty()) return;
+    for (std::uint32_t chunk = edge.freed; chunk < freed; ++chunk) {
+      View& view = edge.views[chunk % edge.window];
+      if (view.data != nullptr) courier_->give_back(plan().incoming()[index(place)].lane, view.block);
+      view.data = nullptr;
+    }
   }
 
   const Request request_;
@@ -364,6 +512,7 @@ class Operation {
   std::vector<Outgoing> outgoing_;
   std::vector<Turn> turns_;
   std::vector<std::uint32_t> folded_;  // of each flow, how many chunks are added up
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Published> published_;  // by flow and chunk
   std::size_t edges_left_ = 0;
   std::vector<const std::byte*> sources_;  // scratch of `fold`
 };

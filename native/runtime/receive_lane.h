@@ -11,8 +11,11 @@ namespace forestcoll::runtime {
 
 class ReceiveLane final : public Connection {
  public:
-  ReceiveLane(Poller& poller, Operations& operations, int socket, int peer, std::int32_t lane)
-      : Connection(poller, socket, peer), operations_(operations), lane_(lane) {}
+  // `pages` are those of the other rank, if it is on this host.
+  ReceiveLane(Poller& poller, Operations& operations, int socket, int peer, std::int32_t lane, PeerPages* pages)
+      : Connection(poller, socket, peer), operations_(operations), lane_(lane), pages_(pages) {}
+
+  PeerPages* pages() const { return pages_; }
 
   bool is_parked() const { return parked_; }
 
@@ -90,7 +93,8 @@ class ReceiveLane final : public Connection {
     if (end_ - begin_ < sizeof header) return false;
     std::memcpy(&header, buffer_.data() + begin_, sizeof header);
     if (header.kind == FrameKind::kOpen) return parse_open(header);
-    if (header.kind != FrameKind::kData || header.operation != opened_) throw malformed();
+    const bool has_chunk = header.kind == FrameKind::kData || header.kind == FrameKind::kShared;
+    if (!has_chunk || header.length == 0 || header.operation != opened_) throw malformed();
     begin_ += sizeof header;
     expect(header);
     return true;
@@ -120,15 +124,27 @@ class ReceiveLane final : public Connection {
     if (place_ < 0 || place >= edges.size() || edges[place].number != header.edge || edges[place].lane != lane_) {
       throw malformed();
     }
+    if (header.kind == FrameKind::kShared) return refer(header);
     payload_ = operation_->expect(place_, header.chunk, header.length);
-    if (payload_ == nullptr || header.length == 0) throw malformed();
+    if (payload_ == nullptr) throw malformed();
     payload_left_ = header.length;
+  }
+
+  // The chunk lies in the sender's pages.
+  void refer(const FrameHeader& header) {
+    const std::byte* const data = pages_ == nullptr ? nullptr : pages_->find(header.value, header.length);
+    if (data == nullptr || !operation_->refer(place_, header.chunk, header.length, data, header.value)) {
+      throw malformed();
+    }
+    operations_.progressed(*operation_);
+    operation_->arrived(place_);
   }
 
   Fault malformed() const { return {peer(), rank_text(peer()) + " sent a frame that does not fit its operation"}; }
 
   Operations& operations_;
   const std::int32_t lane_;
+  PeerPages* const pages_;
   bool parked_ = false;
   std::uint64_t opened_ = ~std::uint64_t{0};  // the operation of the last open frame
   Operation* operation_ = nullptr;

@@ -25,8 +25,11 @@ class Operations {
 
 class SendLane final : public Connection {
  public:
-  SendLane(Poller& poller, Operations& operations, int socket, int peer)
-      : Connection(poller, socket, peer), operations_(operations) {}
+  // `pages` are those of the other rank, if it is on this host.
+  SendLane(Poller& poller, Operations& operations, int socket, int peer, PeerPages* pages)
+      : Connection(poller, socket, peer), operations_(operations), pages_(pages) {}
+
+  PeerPages* pages() const { return pages_; }
 
   void enqueue(Operation& operation, Turn& turn) {
     if (turn.chunks_left > 0) turns_.push_back({&operation, &turn});
@@ -76,7 +79,8 @@ class SendLane final : public Connection {
     std::size_t head_bytes = 0;
     OutgoingChunk chunk;
     Operation* operation = nullptr;
-    std::size_t size() const { return head_bytes + chunk.bytes; }
+    std::size_t body_bytes() const { return chunk.shared ? 0 : chunk.bytes; }
+    std::size_t size() const { return head_bytes + body_bytes(); }
   };
 
   void fill() {
@@ -98,13 +102,13 @@ class SendLane final : public Connection {
       turn.opened = true;
       pace(turn.bytes_per_second);
     }
-    put(frame, FrameHeader{FrameKind::kData,
+    put(frame, FrameHeader{chunk.shared ? FrameKind::kShared : FrameKind::kData,
                            {},
                            static_cast<std::uint32_t>(chunk.bytes),
                            operation.number(),
                            chunk.edge,
                            chunk.number,
-                           0});
+                           chunk.shared.value_or(0)});
     frame.chunk = std::move(chunk);
     queued_ += frame.size();
   }
@@ -121,7 +125,9 @@ class SendLane final : public Connection {
     for (Frame& frame : frames_) {
       const std::size_t head = std::min(skip, frame.head_bytes), body = skip - head;
       if (head < frame.head_bytes) parts[count++] = {frame.head.data() + head, frame.head_bytes - head};
-      parts[count++] = {const_cast<std::byte*>(frame.chunk.data) + body, frame.chunk.bytes - body};
+      if (frame.body_bytes() > 0) {
+        parts[count++] = {const_cast<std::byte*>(frame.chunk.data) + body, frame.body_bytes() - body};
+      }
       skip = 0;
     }
     return write_some(parts.data(), count);
@@ -166,6 +172,7 @@ class SendLane final : public Connection {
   }
 
   Operations& operations_;
+  PeerPages* const pages_;
   std::deque<QueuedTurn> turns_;
   std::deque<Frame> frames_;
   std::size_t queued_ = 0, front_written_ = 0;

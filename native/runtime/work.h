@@ -1,8 +1,6 @@
 // The state of an operation that a caller can wait for; shared by the caller's thread and the progress thread.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -31,12 +29,6 @@ class Work {
     return error_;
   }
 
-  bool wait_for(std::chrono::duration<double> time) const {
-    if (home_.is_elsewhere()) return true;
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, time, [this] { return done_; });
-  }
-
   // Ends the operation; `error` is empty where it succeeded.
   void finish(std::string error) {
     if (home_.is_elsewhere()) return;
@@ -44,14 +36,12 @@ class Work {
     if (done_) return;
     error_ = std::move(error);
     done_ = true;
-    changed_.notify_all();
   }
 
  private:
   const std::uint64_t number_;
   const Home home_;
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
   bool done_ = false;
   std::string error_;
 };

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "bounds/results.h"
 #include "flow/observer.h"
 #include "generation/orbits.h"
 #include "generation/results.h"
+#include "greedy/chunk_taking.h"
+#include "greedy/shallow_trees.h"
+#include "greedy/taking_turns.h"
 #include "stages/problem.h"
 
 namespace forestcoll {
@@ -81,6 +85,19 @@ struct Steps {  // steps.cpp
   static StepTransfers<Capacity> broadcast_breadth_first(const Problem<Capacity>& problem, Capacity demand,
                                                          const std::vector<Capacity>& latencies, Capacity chunks,
                                                          const IntList& targets, Observer& observer);
+};
+
+// Algorithms that are compared with the optimum, and trees of bounded height.
+template <class Capacity>
+struct Greedy {  // greedy.cpp
+  static TakenChunks<Capacity> take_chunks(const ChunkPaths<Capacity>& paths, std::int32_t chunks, std::uint32_t seed,
+                                           Observer& observer);
+
+  static std::optional<TurnPaths> take_turns(const TurnLinks<Capacity>& links, IntList members, TurnRule rule,
+                                             Observer& observer);
+
+  static ShallowForest grow_shallow(const ShallowSends<Capacity>& sends, const IntList& roots, std::int32_t more,
+                                    std::int32_t height, std::int32_t passes, Observer& observer);
 };
 
 }  // namespace forestcoll

@@ -7,6 +7,7 @@ import pytest
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
+from forestcoll.design.given import base_network
 from forestcoll.schedule.steps.shape import StepShape, step_shape
 from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
@@ -101,8 +102,38 @@ def test_unsupported_arguments_raise_an_error() -> None:
     ring = build_topology("ring:nodes=8")
     with pytest.raises(InputError, match="no full-duplex link between 1 and 3, an edge of the double binary tree"):
         generate(ring, Collective.ALLREDUCE, "double-binary-tree")
-    assert "'best': no such method; there are bfb" in refusal(generate, ring, method="best")
+    assert "'finest': no such method; did you mean 'best'? there are best, bfb" in refusal(
+        generate, ring, method="finest"
+    )
     said = "ring: there is no parameter 'chunks'; ring has no parameters"
     assert said in refusal(generate, ring, method="ring:chunks=2")
     assert "ring takes no size" in refusal(generate, ring, method="ring", size=2)
     assert "ring is not a method for a reduce" in refusal(generate, ring, "reduce:root=0", "ring")
+
+
+@pytest.mark.parametrize(
+    ("spec", "steps", "scatter"),
+    [
+        ("diamond", 3, "7/8"),
+        ("modified-de-bruijn:degree=2,length=3", 4, "7/8"),
+        ("modified-de-bruijn:degree=2,length=4", 5, "15/16"),
+        ("modified-de-bruijn:degree=3,length=2", 3, "10/9"),
+        ("modified-de-bruijn:degree=4,length=2", 3, "3/2"),
+    ],
+)
+def test_a_stored_schedule_is_the_answer_of_all_commands(spec: str, steps: int, scatter: str) -> None:
+    nodes = len(build_topology(spec).nodes)
+    cost = _cost(spec, "best")
+    assert (cost.steps, cost.bandwidth_factor) == (steps, _best(nodes))
+    assert _cost(spec, "bfb").bandwidth_factor > _best(nodes)
+    assert _cost(spec, "best", "reduce-scatter").bandwidth_factor == Fraction(scatter)
+    assert _cost(spec, "best", "allreduce").bandwidth_factor == _best(nodes) + Fraction(scatter)
+    base = base_network(spec)
+    assert (base.cost.steps, base.cost.bandwidth_factor) == (steps, _best(nodes))
+
+
+def test_the_best_steps_are_breadth_first_where_none_are_stored_and_count_bandwidths() -> None:
+    assert generate("torus:dims=3x4", method="best") == generate("torus:dims=3x4", method="bfb")
+    fast = linked("a b c", "a>b:2 b>c:2 c>a:2")
+    assert verify(generate(fast, method="best")).optimal
+    assert "is a switch" in refusal(generate, "dgx-a100:boxes=1", "allgather", "best")

@@ -47,6 +47,23 @@ def test_a_network_is_chosen_by_steps_or_name(choice: str) -> None:
     assert run.document()["chosen"] == "C(64,{6,7})"
 
 
+@pytest.mark.parametrize(
+    ("objective", "name"), [("steps", "Cayley(4,32)"), ("bandwidth", "Cayley(4,32)"), ("all-to-all", "L(K(4,4))")]
+)
+def test_an_objective_chooses_a_network_without_a_workload(objective: str, name: str) -> None:
+    found = run_command(*COMMAND, "--nodes", 32, "--degree", 4, "--objective", objective, "--json").document()
+    assert found["chosen"] == name
+    rates = [row.get("all_to_all_rate") for row in found["pareto"]]
+    assert (None not in rates) == (objective == "all-to-all")
+
+
+def test_a_sweep_chooses_for_an_all_to_all_as_a_search_does() -> None:
+    words = ("--degree", 4, "--collective", "all-to-all", "--size", "1MB", "--json")
+    swept = run_command(*COMMAND, "--nodes", "31..32", *words).document()["frontiers"]
+    assert [each["chosen"] for each in swept][1] == "L(K(4,4))"
+    assert len(swept[1]["pareto"]) == 2
+
+
 def test_the_frontier_and_the_chosen_network_are_drawn(tmp_path: Path) -> None:
     plot, picture = tmp_path / "plot.svg", tmp_path / "network.svg"
     run = run_command(

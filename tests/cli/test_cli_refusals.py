@@ -161,7 +161,8 @@ WRONG_USAGE = [
     ("explain --measured x --ranks 0-3", "--without, --degrade and --ranks need TOPOLOGY"),
     ("export s.json", "Missing option '--to'"),
     ("export s.json --to mscclpp-json --dialect azure", "--dialect is for msccl-xml; leave it out"),
-    ("export s.json --to chakra:strands=2", "chakra: there is no parameter 'strands'"),
+    ("export s.json --to chakra:instances=2", "chakra: there is no parameter 'instances'"),
+    ("export s.json --to msccl-xml:pieces=2", "msccl-xml: there is no parameter 'pieces'"),
     ("export s.json --to msccl-xml -o snippet=use.py", "msccl-xml has no snippet, only mscclpp-json has one"),
     ("export s.json --to mscclpp-json -o snippet=use.py", "also give -o FILE"),
     ("export s.json --to goal --size 1MiB", "--size is for msccl-xml and mscclpp-json; leave it out for goal"),
@@ -180,6 +181,7 @@ WRONG_USAGE = [
     ("design --nodes 8 --degree 4 --collective reduce-scatter", "a search compares no networks for reduce-scatter"),
     ("design --nodes 8 --degree 4 --size 1MB --costs alpha=-1", "alpha is '-1'"),
     ("design --nodes 8 --degree 4 --costs alpha=3", "also give its --size"),
+    ("design --nodes 8 --degree 4 --size 1MB --objective steps", "--objective is for a search without a workload"),
     (
         "design --nodes 8..9 --degree 4 --choose 2",
         "--choose does not fit a sweep; give one number of nodes and one degree, or leave it",

@@ -39,7 +39,7 @@ def test_a_word_filters_the_list_by_name_and_summary() -> None:
 
 def test_a_network_is_written_in_the_format_of_an_option_or_of_an_ending(tmp_path: Path) -> None:
     network, listed = build_topology("ring:nodes=3"), "".join(run_command("topology", "--help").out.split())
-    for form in [each for each in FORMATS if not each.by_host]:
+    for form in [each for each in FORMATS if not each.by_name]:
         path = tmp_path / f"network{form.endings[0]}"
         assert run_command("topology", network.name, "-o", path).status == 0
         printed = run_command("topology", network.name, "--to", form.name)

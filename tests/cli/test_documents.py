@@ -38,6 +38,7 @@ FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all",
 RUNS = {README: 5, GROUPS: 6, COMPARE: 4, WHAT_IF: 5, CLUSTER: 2, FLOWS: 3, PIECES: 2} | {
     DOCS / f"{name}.md": count
     for name, count in {
+        "finder": 2,
         "measured": 3,
         "nccl-logs": 1,
         "nccl": 2,

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from cli_run import edge, json_of, run_command, write_network
 
 from forestcoll.base.files import read_document
@@ -32,3 +33,34 @@ def test_bandwidths_that_differ_by_many_orders_of_magnitude(tmp_path: Path) -> N
     assert json_of("train-time", "switch-base-256", path)["nodes"] == 4
     bounds = json_of("optimum", "--all", path)["collectives"]
     assert bounds["all-to-all"]["achieved_algbw"] == bounds["all-to-all"]["upper_algbw"] == "16/3"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("switch-base-256", ("--layout", "fsdp=4"), "has experts"),
+        ("gpt2-small", ("--layout", "fsdp=4"), "no layer has parameter_bytes"),
+        ("gpt2-small", ("--layout", "tp=4"), "no layer has tensor_bytes"),
+    ],
+)
+def test_profiles_and_options_that_are_refused(name: str, options: tuple[str, ...], words: str) -> None:
+    assert words in run_command("train-time", name, "ring:nodes=4", *options).error_line()
+
+
+def test_methods_without_a_layout_are_refused() -> None:
+    run = run_command("train-time", "gpt2-small", "ring:nodes=4", "--method", "bfb")
+    assert run.status == 2
+    assert "also give --layout, as in fsdp=16" in run.err
+
+
+def test_layouts_and_methods_are_compared_and_drawn(tmp_path: Path) -> None:
+    picture = tmp_path / "bars.svg"
+    layouts = ("--layout", "fsdp=4", "--layout", "fsdp=2,dp=2")
+    rows = json_of("train-time", "llama-3-8b", "dgx-a100:boxes=2,gpus=2", *layouts, "--picture", picture)["layouts"]
+    assert [(each["layout"], each["method"], each["batches"]) for each in rows] == [
+        ("fsdp=4", "forestcoll", 4),
+        ("fsdp=2,dp=2", "forestcoll", 4),
+    ]
+    assert "computing alone" in picture.read_text()
+    one = json_of("train-time", "llama-3-8b", "ring:nodes=4", "--layout", "fsdp=4", "--method", "bfb")["layouts"]
+    assert [each["method"] for each in one] == ["forestcoll", "bfb"]

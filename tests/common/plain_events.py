@@ -7,8 +7,9 @@ and first takes the overhead. Then its data is transferred to the other rank ove
 transfers share the links fairly. The block continues when the last byte has left, and the data arrives one latency
 later. On a PORT channel, a helper sends instead of the block, one request after the other. A message occupies a slot of
 its channel until it is received. Data that stays on a rank takes only the overhead, because memory is assumed to be
-fast; an instruction that adds up data also takes the time of the reduction. A block that reads the
-memory of other ranks waits for two latencies more: that of its request, and that of the data.
+fast, unless the costs say how fast a block receives or copies; an instruction that adds up data also takes the time of
+the reduction. A block that reads the memory of other ranks waits for two latencies more: that of its request, and that
+of the data.
 """
 
 from collections import Counter, deque
@@ -21,7 +22,7 @@ from forestcoll.programs.model import ChannelKind, Instruction, Message, Multica
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.events import Action
-from forestcoll.simulation.program.limits import RouteShare, limits_of
+from forestcoll.simulation.program.limits import RouteShare, Work, limits_of
 from forestcoll.simulation.program.paths import Paths
 from plain_transfers import Clock, Process, Sharing
 
@@ -76,7 +77,7 @@ class _Run:
         bandwidths = bytes_per_second(self.paths.topology)
         carried = np.zeros(len(bandwidths))
         for flow, place in self.flows.items():
-            path = self.paths.between(flow.source, flow.target)
+            path = flow.path(self.paths)
             np.add.at(carried, list(path.links), self.sent[place] * np.array(path.weights))
         return PlainTimeline(self.clock.now, tuple(self.actions), tuple((carried / bandwidths).tolist()))
 
@@ -154,8 +155,10 @@ class _Run:
         place, size = self.flows[flow], instruction.count * self.chunk_bytes
         self.sent[place] += size
         yield from self.clock.transfer(place, size)
-        latency = self._latency(flow.source, flow.target)
-        self.clock.start(self._arrival(self.clock.now + latency, instruction, flow.target))
+        ends = [(source, target) for source in flow.sources for target in flow.targets]
+        latency = max(self._latency(*each) for each in ends)
+        for target in flow.targets:
+            self.clock.start(self._arrival(self.clock.now + latency, instruction, target))
         if flow.is_read:
             yield self.clock.now + 2 * latency
         finished[None] += 1
@@ -193,23 +196,37 @@ class _Run:
         self.signals[channel] += 1
 
     def _latency(self, source: int, target: int) -> float:
+        if source == target:
+            return 0.0
         return (self.costs.alpha_us + self.paths.between(source, target).latency_us) * 1e-6
 
     def _flows_of(self, rank: int, block: int, instruction: Instruction) -> list[RouteShare]:
-        """Return the flow of each transfer of an instruction."""
-        limited = self.costs.block_gbps is not None and instruction.channel not in self.requests
-        pairs = [(other, rank) for place in instruction.sources for other in self._others(rank, place)]
-        pairs += [(rank, other) for place in instruction.targets for other in self._others(rank, place)]
+        """Return the flow of each transfer of an instruction, or that of its own block if data stays on the rank."""
+        moves_itself = instruction.channel not in self.requests
+        limited = self.costs.block_gbps is not None and moves_itself
+        elsewhere = any(self._others(rank, place) for place in (*instruction.sources, *instruction.targets))
+        if instruction.targets and not elsewhere and moves_itself:
+            receives = any(isinstance(place, Message) for place in instruction.sources)
+            known = self.costs.receive_gbps if receives else self.costs.copy_gbps
+            work = Work.RECEIVE if receives else Work.COPY
+            return [] if known is None else [RouteShare((rank,), (rank,), (rank, block), work=work)]
         owner = (rank, block) if limited else None
-        return [RouteShare(source, target, owner, is_read=source != rank) for source, target in pairs]
+        read = [others for place in instruction.sources if (others := self._others(rank, place))]
+        flows = [RouteShare(others, (rank,), owner, is_read=True) for others in read]
+        for place in instruction.targets:
+            others = self._others(rank, place)
+            apart = not isinstance(place, Message) and place.packets
+            ends = [(other,) for other in others] if apart else [others] * bool(others)
+            flows += [RouteShare((rank,), targets, owner) for targets in ends]
+        return flows
 
-    def _others(self, rank: int, place: Message | Span | Multicast) -> list[int]:
+    def _others(self, rank: int, place: Message | Span | Multicast) -> tuple[int, ...]:
         """Return the other ranks whose memory a place is in; that of a message is in that of its receiver."""
         if isinstance(place, Multicast):
             ranks = list(self.program.groups[place.group])
         else:
             ranks = [self.program.channels[place.channel].target if isinstance(place, Message) else place.rank]
-        return [other for other in ranks if other != rank]
+        return tuple(other for other in ranks if other != rank)
 
 
 def _cells(place: Span | Multicast, rank: int) -> set[tuple[int, object, int]]:

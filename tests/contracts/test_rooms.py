@@ -24,8 +24,8 @@ ARROWS = {
     "verification programs solver schedule demand topology base",
     "presentation": "comparison what_if measurement nccl tuning design oneport runtime algorithms simulation "
     "verification programs solver schedule demand topology base",
-    # time slots are expected to take what the table of a machine says
-    "comparison": "nccl runtime algorithms simulation verification programs schedule demand topology base",
+    # time slots are expected to take what the table of a machine says; programs of others run in rounds
+    "comparison": "nccl tuning runtime algorithms simulation verification programs schedule demand topology base",
     # the cause of a measurement is a change after which it would be normal for NCCL
     "what_if": "nccl verification solver schedule demand topology kernels base",
     # ways of CUDA tensors are measured by the torch backend
@@ -35,8 +35,9 @@ ARROWS = {
     "torch": "runtime algorithms verification schedule demand topology base",
     # the rings and trees of a log become schedules, which are verified
     "nccl": "algorithms verification solver schedule demand topology base",
-    # the front doors of the verifiers, of schedules and of programs, and of the simulation, which generates a schedule
-    "algorithms": "simulation verification programs solver schedule demand topology base",
+    # the front doors of the verifiers, of schedules and of programs, and of the simulation, which generates a schedule;
+    # greedy searches over all pairs of nodes are native
+    "algorithms": "simulation verification programs solver schedule demand topology kernels base",
     "runtime": "verification schedule demand topology base",
     # an answer is verified, and a series of messages can be simulated
     "oneport": "simulation verification solver schedule demand topology kernels base",

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from forestcoll.algorithms.generate import optimum
+from forestcoll.design import exchange_rate as measuring
+from forestcoll.design.exchange_rate import exchange_rate
 from forestcoll.design.realisation import topology_of
 from forestcoll.design.search.finder import find_topologies
-from forestcoll.design.workloads import workload
-from forestcoll.design.workloads.workload import exchange_rate
 from forestcoll.solver.flows.rates import exchange_rate_of
 from forestcoll.topology.registry import build_topology
 
@@ -47,7 +47,7 @@ def test_a_network_of_very_many_nodes_has_the_rate_of_even_splitting_and_says_so
     member = find_topologies(32, 4).members[0]
     exact = exchange_rate(member)
     exchange_rate.cache_clear()
-    monkeypatch.setattr(workload, "MOST_NODES", 31)
+    monkeypatch.setattr(measuring, "MOST_NODES", 31)
     even = exchange_rate(member)
     assert even.algbw < exact.algbw <= even.bound
     assert even.reason == "data is split evenly over shortest paths on a network of more than 31 nodes"

@@ -48,9 +48,9 @@ def _dropped_in(tmp_path: Path) -> Iterator[None]:
 
 
 def test_the_new_target_is_exported(tmp_path: Path) -> None:
-    done = export(generate("ring:nodes=3"), "messages-csv:header=false,pieces=2")
+    done = export(generate("ring:nodes=3"), "messages-csv:header=false,channels=2")
     assert set(done.text.splitlines()) == {f"{one},{other}" for one in range(3) for other in range(3) if one != other}
-    assert str(done.target) == "messages-csv:pieces=2,header=false"
+    assert str(done.target) == "messages-csv:channels=2,header=false"
     done.write(tmp_path / "m.csv")
     assert (tmp_path / "m.csv").read_text() == done.text
 

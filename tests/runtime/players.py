@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from types import TracebackType
 from typing import Any, Self
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from forestcoll.runtime import Communicator, MemoryStore, TcpStore, member
 from forestcoll.runtime.engine.elements import AnyArray, ElementType, ReduceOp
 from forestcoll.runtime.engine.execution import new_engine
 from forestcoll.runtime.engine.plan import Plan
+from forestcoll.runtime.sharing import Sharing, sharing_here
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generation.step_duality import from_allgathers
@@ -40,7 +42,10 @@ SHARED = (Collective.ALLGATHER, Collective.REDUCE_SCATTER, Collective.ALLREDUCE)
 
 
 class Players:
-    """One thread a rank, each with its own communicator in one group."""
+    """One thread a rank, each with its own communicator in one group.
+
+    With `per_host`, so many ranks, one after the other, are on each host; else all are on one.
+    """
 
     def __init__(self, schedules: Sequence[Schedule] | Sequence[Sequence[Schedule]], **options: Any) -> None:
         first = schedules[0]
@@ -49,13 +54,15 @@ class Players:
         self.size = len(topology.compute)
         self._pools = [ThreadPoolExecutor(1, thread_name_prefix=f"rank-{rank}") for rank in range(self.size)]
         store = options.pop("store", None) or MemoryStore()
+        per_host = options.pop("per_host", self.size)
         self.groups: list[Communicator] = []
 
         def join(rank: int) -> Communicator:
             mine: Any = schedules if alike else schedules[rank]
             return Communicator(mine, rank=rank, store=store, **({"timeout": LIMIT} | options))
 
-        self.groups = self._all([partial(join, rank) for rank in range(self.size)])
+        with patch.object(member, "sharing_here", partial(sharing_of_thread, per_host)):
+            self.groups = self._all([partial(join, rank) for rank in range(self.size)])
 
     def run(self, body: Callable[[Communicator], Any]) -> list[Any]:
         """Return what `body` returns on each rank; all ranks run it at the same time."""
@@ -83,6 +90,12 @@ class Players:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def sharing_of_thread(per_host: int, make_pages: Callable[[int], int]) -> Sharing | None:
+    """Return what the rank of this thread shares, if so many ranks are on each host."""
+    rank = int(threading.current_thread().name.split("-")[1].split("_")[0])
+    return sharing_here(make_pages, os.environ | {"FORESTCOLL_HOST": f"host{rank // per_host}"})
 
 
 def give_up_after(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,12 +30,12 @@ SIZES = st.one_of(st.sampled_from([0, 1, 2, 7, 8, 1000]), st.integers(0, 3000), 
 
 
 class Case:
-    """A group on one network, with its plans."""
+    """A group on one network, with its plans; so many ranks are on each host, all of them if it is None."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, per_host: int | None = None) -> None:
         schedules = NETWORKS[name]() if name in NETWORKS else schedules_of(build_topology(name))
         self.plans = [plan_of(schedule) for schedule in schedules]
-        self.players = Players(schedules, name=name)
+        self.players = Players(schedules, name=name, **({} if per_host is None else {"per_host": per_host}))
 
     def run(self, plan: Plan, element: ElementType, op: ReduceOp, size: int, seed: int, *, in_place: bool) -> None:
         random = Random(seed)  # noqa: S311 (a test)
@@ -119,9 +119,15 @@ class Operation:
         return group.reduce(mine, mine if in_place and group.rank == plan.root else None, root=root, **reducing)
 
 
+@pytest.fixture(scope="module", params=[None, 2, 1], ids=["one host", "two ranks a host", "one rank a host"])
+def per_host(request: pytest.FixtureRequest) -> int | None:
+    found: int | None = request.param
+    return found
+
+
 @pytest.fixture(scope="module", params=[*NETWORKS, pytest.param("dgx-a100:boxes=2", marks=pytest.mark.slow)])
-def case(request: pytest.FixtureRequest) -> Iterator[Case]:
-    made = Case(request.param)
+def case(request: pytest.FixtureRequest, per_host: int | None) -> Iterator[Case]:
+    made = Case(request.param, per_host)
     yield made
     made.players.close()
 

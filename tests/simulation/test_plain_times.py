@@ -33,6 +33,8 @@ from plain_events import run_plainly
 COSTS = (
     Costs(),
     Costs(alpha_us=3, overhead_us=0, launch_us=5, reduction_us_per_mb=20, block_gbps=2.5),
+    Costs(alpha_us=2, overhead_us=1, block_gbps=3, receive_gbps=4, copy_gbps=9, rank_gbps=200),
+    Costs(alpha_us=2, overhead_us=0, receive_gbps=2, incast=0.2),
     Costs(alpha_us=0, overhead_us=1, incast=0.1, rank_gbps=200, nic_efficiency=0.5),
 )
 

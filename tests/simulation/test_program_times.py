@@ -95,11 +95,11 @@ def test_a_reader_of_packets_waits_until_they_have_arrived(rank: int, time: floa
 
 
 @pytest.mark.parametrize("pulls", [False, True])
-def test_data_of_a_group_shares_the_link_of_one_rank(pulls: bool) -> None:  # noqa: FBT001
-    """Two chunks share the link between rank 0 and the switch, one latency away; a request takes one latency too."""
+def test_data_of_a_group_crosses_the_link_of_one_rank_once(pulls: bool) -> None:  # noqa: FBT001
+    """The switch, one latency away, copies or adds up a chunk of two other ranks; a request takes one latency too."""
     group = Multicast(0, Buffer.OUTPUT, 0, 1)
     moved = move(group, OUT) if pulls else move(IN, group)
-    assert microseconds(program([[moved]], [], [], groups=((0, 1, 2),))) == 1 + 2 + 2 * (1 + pulls)
+    assert microseconds(program([[moved]], [], [], groups=((0, 1, 2),))) == 1 + 1 + 2 * (1 + pulls)
 
 
 def test_packets_of_a_group_arrive_at_each_rank() -> None:

@@ -1,6 +1,7 @@
-"""The search simulates what may be the fastest, and always a schedule that the runtime runs."""
+"""The search simulates what may be the fastest."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -45,8 +46,8 @@ class Simulated:
 RING = generate("ring:nodes=3")
 
 
-def candidate(name: str, *programs: Simulated, has_schedule: bool = True) -> Candidate:
-    return Candidate(name, RING if has_schedule else None, tuple(map(made_as, programs)), most_instructions=0)
+def candidate(name: str, *programs: Simulated) -> Candidate:
+    return Candidate(name, RING, tuple(map(made_as, programs)), most_instructions=0)
 
 
 def made_as(program: Simulated) -> Maker:
@@ -54,9 +55,9 @@ def made_as(program: Simulated) -> Maker:
     return lambda pieces: made if pieces == 1 else []
 
 
-def search(*candidates: Candidate) -> list[list[tuple[str, float]]]:
+def search(*candidates: Candidate, bound: Callable[[int], float] = lambda _: 0.0) -> list[list[tuple[str, float]]]:
     """Return the names and times of the fastest candidates for each size."""
-    found = fastest(candidates, SIZES, SILENT)
+    found = fastest(candidates, SIZES, bound, SILENT)
     return [[(each.candidate.name, each.microseconds) for each in listed] for _, listed in found]
 
 
@@ -64,10 +65,25 @@ def winners(*candidates: Candidate) -> list[str]:
     return [listed[0][0] for listed in search(*candidates)]
 
 
-def test_each_size_has_the_time_of_the_fastest_schedule_that_the_runtime_runs() -> None:
-    exchange = candidate("exchange", Simulated(1, 0.001), has_schedule=False)
-    found = search(exchange, candidate("trees", Simulated(50, 0.01)))
-    assert [[name for name, _ in listed] for listed in found] == [["exchange", "trees"]] * len(SIZES)
+def test_a_candidate_is_not_simulated_where_its_schedule_is_too_slow() -> None:
+    """By the closed form, it may be the fastest for the last three sizes only; for one of them it is."""
+    slow = Simulated(1, 0.001)
+    limited = replace(candidate("slow", slow), closed={size: 10**6 if size < SIZES[-3] else 1.0 for size in SIZES})
+    found = winners(candidate("fast", Simulated(9, 0.01)), limited)
+    assert found == ["fast"] * (len(SIZES) - 3) + ["slow"] * 3
+    assert slow.sizes == list(SIZES[-3:])
+
+
+def test_no_further_candidate_is_simulated_where_one_nearly_takes_the_lower_bound() -> None:
+    first, second = Simulated(10, 0.01), Simulated(9.9, 0.0099)
+    found = winners(candidate("first", first), candidate("second", second))
+    assert found == ["second"] * len(SIZES)
+    second.sizes.clear()
+    near = search(
+        candidate("first", first), candidate("second", second), bound=lambda size: 0.99 * first.microseconds(size)
+    )
+    assert [listed[0][0] for listed in near] == ["first"] * len(SIZES)
+    assert second.sizes == []
 
 
 def test_a_candidate_whose_links_are_busy_for_too_long_is_not_simulated() -> None:

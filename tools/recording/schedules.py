@@ -76,15 +76,12 @@ generate ring:nodes=4 --collective allreduce -o s.json
 generate torus:dims=3x3 --method bfb -o steps.json
 export s.json --to msccl-xml:chunks=8 -o a.xml
 export s.json --to msccl-xml:chunks=exact,instances=2 -o b.xml
-export s.json --to msccl-xml:pieces=2,channels=2 -o c.xml
-export s.json --to msccl-xml:levels=0 -o d.xml
-export s.json --to msccl-xml:levels=2 -o e.xml
-export s.json --to msccl-xml:lanes=2 -o f.xml
-export s.json --to msccl-xml:strands=2,step_chunks=4 -o g.xml
+export s.json --to msccl-xml:channels=2 -o c.xml
+export s.json --to msccl-xml:instances=2,chunks=4 -o d.xml
 export s.json --to msccl-xml:blocks=8,protocol=LL -o h.xml
 export s.json --to msccl-xml:placement=in-place --dialect azure -o i.xml
 export s.json --to mscclpp-json:protocol=LL -o a.json
-export s.json --to mscclpp-json:instances=2,step_chunks=2,placement=out-of-place -o b.json
+export s.json --to mscclpp-json:instances=2,placement=out-of-place -o b.json
 export s.json --to mscclpp-json --json
 export s.json --to goal:chunks=4 --json -o a.goal
 export s.json --to astra-sim --bytes 1MiB -o simulation

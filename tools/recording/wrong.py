@@ -225,9 +225,9 @@ export s.json --to astra-sim -o -
 export s.json --to astra-sim -o text.txt
 export s.json --to goal:chunks=abc
 export s.json --to goal:blocks=0
-export s.json --to goal:levels=2
-export s.json --to mscclpp-json:lanes=2
-export s.json --to chakra:strands=2
+export s.json --to goal:instances=2
+export s.json --to mscclpp-json:pieces=2
+export s.json --to msccl-xml:strands=2
 export s.json --to msccl-xml:blocks=1 -o q.xml
 view flows.json -o x.svg
 export s.json --to msccl-xml:placement=both -o q.xml

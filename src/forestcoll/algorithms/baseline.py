@@ -69,6 +69,8 @@ class Baseline(Method):
         make: returns its schedule for a problem, or a `BaselineResult` with more. The schedule is not verified yet.
             Raises `DoesNotApplyError` where the algorithm has no meaning.
         overhead: data that the algorithm sends and the schedule does not; None if the schedule has all sends.
+        most_by_default: the most compute nodes with which it is compared if no algorithms are named, so that this takes
+            seconds; any number if None.
     """
 
     label: str
@@ -78,6 +80,7 @@ class Baseline(Method):
     collectives: tuple[Collective, ...]  # type: ignore[misc]
     make: Callable[[Problem], Schedule | BaselineResult]
     overhead: Overhead | None = None
+    most_by_default: int | None = None
 
     takes = frozenset({"ranks"})
 
@@ -130,13 +133,21 @@ def baseline(  # noqa: PLR0913 (what a reader must know about an algorithm)
     summary: str,
     overhead: Overhead | None = None,
     by_size: bool = True,
+    most_by_default: int | None = None,
 ) -> Callable[[Make], Make]:
     """Declare the decorated function as the algorithm called `name`; `Baseline` explains the arguments.
 
     `by_size` says whether it may be the best for some size: not if it takes long, and others are never slower.
     """
     described = partial(
-        Baseline, label=name, title=title, summary=summary, family=family, collectives=collectives, overhead=overhead
+        Baseline,
+        label=name,
+        title=title,
+        summary=summary,
+        family=family,
+        collectives=collectives,
+        overhead=overhead,
+        most_by_default=most_by_default,
     )
 
     def register(make: Make) -> Make:
@@ -153,15 +164,23 @@ def baselines() -> tuple[Baseline, ...]:
     return tuple(spec.facts["baseline"] for spec in methods.all() if "baseline" in spec.facts)
 
 
-def baselines_named(names: Iterable[str] | None) -> tuple[Baseline, ...]:
-    """Return the baselines with these names, in this order; all baselines if `names` is None.
+def default_baselines(nodes: int) -> tuple[Baseline, ...]:
+    """Return the algorithms that are compared on a network of `nodes` compute nodes if none are named.
+
+    Example:
+        >>> {"milp", "tacos"} & {each.name for each in default_baselines(64)}
+        {'tacos'}
+    """
+    return tuple(each for each in baselines() if each.most_by_default is None or nodes <= each.most_by_default)
+
+
+def baselines_named(names: Iterable[str]) -> tuple[Baseline, ...]:
+    """Return the algorithms with these names, in this order.
 
     Raises:
         InputError: a name is unknown.
     """
     known = {each.name: each for each in baselines()}
-    if names is None:
-        return tuple(known.values())
     chosen = []
     for name in names:
         if name not in known:

@@ -1,11 +1,13 @@
 """Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths (*Direct-Connect*)."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.parameters import count, flag
 from forestcoll.base.progress import Progress
 from forestcoll.base.resources import ResourceEstimate, announce
+from forestcoll.schedule.steps.limits import within_limits
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.solver.generation.bfb import bfb
 from forestcoll.topology import Topology
@@ -19,7 +21,8 @@ _OF_TRANSFER = ResourceEstimate(1.8e-6, 115)
 class Bfb(Method):
     """Breadth-first broadcast in steps, for networks without switches.
 
-    With a data size, the latencies of links count in addition to their bandwidths.
+    Limits of nodes count in the times, but the division of data over links is that without limits. With a data size,
+    the latencies of links count in addition to their bandwidths.
 
     Attributes:
         chunks: the number of equal chunks of a shard, which are sent whole; a shard is divided anywhere if None.
@@ -38,17 +41,18 @@ class Bfb(Method):
 
     def schedule(self, problem: Problem) -> StepSchedule:
         """Return the steps."""
-        nodes = len(problem.topology.nodes)
+        nodes = len(problem.topology.compute)
         if not self.compact:
             announce_transfers(problem.topology, nodes * (nodes - 1), problem.progress)
-        return bfb(
-            problem.topology,
-            problem.collective,
+        make = partial(
+            bfb,
+            collective=problem.collective,
             chunks=self.chunks,
             data_size=problem.size,
             compact=self.compact,
             progress=problem.progress,
         )
+        return within_limits(problem.topology, make)
 
 
 def announce_transfers(topology: Topology, transfers: int, progress: Progress) -> None:

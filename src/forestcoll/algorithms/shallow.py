@@ -16,18 +16,20 @@ With the least height, messages arrive after the fewest sends; each more send al
 trees, each pass looks at about 4·T·N^2 edges.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
 from itertools import pairwise
 from math import lcm
+
+import numpy as np
 
 from forestcoll.algorithms.crossings import Crossings
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Method, Problem, methods
 from forestcoll.base.parameters import derived_integer, integer
 from forestcoll.demand.collective import Collective
+from forestcoll.kernels import core_for
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology.graph.walks import hops
 
@@ -38,6 +40,9 @@ MOST_TREES = 64
 """The most trees of a forest with several trees per root, unless their number is given; more of them take long."""
 
 _POWER = 6
+
+_GREATEST_ORDER = 4
+"""The price of an edge of a growing tree is multiplied by up to this power of the depth of the child."""
 
 _PASSES = 12
 """The most passes over all nodes."""
@@ -153,6 +158,7 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
     Example:
         >>> from forestcoll.topology import build_topology
         >>> from forestcoll.demand.collective import Collective
+    from forestcoll.kernels import core_for
         >>> from forestcoll.demand.demand import NodeDemand
         >>> problem = Problem(build_topology("mi250:boxes=1"), NodeDemand(Collective.ALLREDUCE))
         >>> central_roots(problem, more=0, times=1)
@@ -165,11 +171,8 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
     if height >= max(farthest):
         raise DoesNotApplyError("all compute nodes would be roots; these are shallow forests")
     roots = [node for node, far in enumerate(farthest) if far <= height]
-    search = _ForestSearch(sends, height)
-    search.trees += map(search.grow, roots)
-    for _ in range(times * 2 ** (len(roots) - 1).bit_length() - len(roots)):
-        search.trees.append(search.grow(min(roots, key=search.growth)))
-    return Centre(tuple(tree.root for tree in search.trees), height)
+    more_trees = times * 2 ** (len(roots) - 1).bit_length() - len(roots)
+    return Centre(tuple(root for root, _ in sends.trees(roots, more_trees, height, 0)), height)
 
 
 def central_forest(problem: Problem, centre: Centre) -> Part:
@@ -186,10 +189,9 @@ def central_forest(problem: Problem, centre: Centre) -> Part:
 
 
 def _forest(sends: "_Sends", problem: Problem, roots: Sequence[int], height: int, passes: int) -> Part:
-    search = _ForestSearch(sends, height)
-    search.trees += map(search.grow, roots)
-    search.run(passes)
-    return forest(problem, (each.logical(sends, Fraction(1, len(roots))) for each in search.trees))
+    found = sends.trees(roots, 0, height, passes)
+    share = Fraction(1, len(roots))
+    return forest(problem, (sends.logical(root, parents, share) for root, parents in found))
 
 
 class _Sends:
@@ -233,182 +235,44 @@ class _Sends:
         """The greatest distance."""
         return max(map(max, self.distances))
 
-    @cached_property
-    def following(self) -> list[list[int]]:
+    @property
+    def _following(self) -> list[int]:
         """For each root and node, the greatest distance from the node to one that it is on a shortest path to."""
-        every = self.distances
-        return [
-            [
-                max(far for far, whole in zip(row, of_root, strict=True) if of_root[node] + far == whole)
-                for node, row in enumerate(every)
-            ]
-            for of_root in every
-        ]
+        every = np.array(self.distances)
+        is_between = [of_root[:, None] + every == of_root for of_root in every]
+        return [int(far) for each in is_between for far in np.where(each, every, 0).max(axis=1)]
 
-    @cached_property
-    def parents(self) -> list[list[int]]:
-        """For each node, the nodes that can send to it."""
-        return [
-            [one for one in range(len(self.members)) if node in self.links[one]] for node in range(len(self.members))
-        ]
+    def trees(self, roots: Sequence[int], more: int, height: int, passes: int) -> list[tuple[int, list[int]]]:
+        """Return a tree for each of some roots, and `more` from the best of them: the root, and parents, -1 for none.
+
+        Args:
+            roots: the roots, as places.
+            more: the number of trees in addition.
+            height: the most sends in sequence.
+            passes: the most passes in which nodes move.
+        """
+        places = len(self.members)
+        links = [self.links[source].get(target, ()) for source in range(places) for target in range(places)]
+        load = (len(roots) + more) * places + 1
+        terms = max(height**_GREATEST_ORDER * max(map(len, links)), len(self.weights))
+        core = core_for((load * max(self.weights)) ** _POWER * terms)
+        made = core.grow_shallow(places, links, self._following, self.weights, roots, more, height, passes)
+        return list(zip(made[0], made[1].reshape(-1, places).tolist(), strict=True))
+
+    def logical(self, root: int, parents: Sequence[int], share: Fraction) -> LogicalTree:
+        """Return a tree with its routes."""
+        depths = {root: 0}
+        order = [root]
+        for parent in order:
+            children = [node for node, above in enumerate(parents) if above == parent]
+            depths |= dict.fromkeys(children, depths[parent] + 1)
+            order += children
+        order.sort(key=lambda node: (depths[node], node))
+        edges = tuple(self.routes[parents[node]][node] for node in order[1:])
+        return LogicalTree(self.members[root], share, edges)
 
     def _distances(self, source: int) -> list[int]:
         found = hops([source], self.links.__getitem__)
         if len(found) < len(self.members):
             raise DoesNotApplyError("a compute node does not reach all others")
         return [found[node] for node in range(len(self.members))]
-
-
-@dataclass
-class _Tree:
-    """A tree while it changes: for each node its parent, its depth and its children."""
-
-    root: int
-    parents: dict[int, int]
-    depths: list[int]
-    children: list[set[int]]
-
-    def height(self, node: int) -> int:
-        """Return the height of the subtree of a node."""
-        return max((1 + self.height(child) for child in self.children[node]), default=0)
-
-    def below(self, node: int) -> Iterator[int]:
-        """Yield the nodes of the subtree of a node."""
-        yield node
-        for child in self.children[node]:
-            yield from self.below(child)
-
-    def move(self, node: int, parent: int) -> None:
-        """Give a node another parent."""
-        self.children[self.parents[node]].discard(node)
-        self.children[parent].add(node)
-        self.parents[node] = parent
-        change = self.depths[parent] + 1 - self.depths[node]
-        for each in self.below(node):
-            self.depths[each] += change
-
-    def logical(self, sends: _Sends, share: Fraction) -> LogicalTree:
-        """Return the tree with its routes."""
-        order = sorted(self.parents, key=lambda node: (self.depths[node], node))
-        edges = tuple(sends.routes[self.parents[node]][node] for node in order)
-        return LogicalTree(sends.members[self.root], share, edges)
-
-
-_ORDERS = (0, 1, 4)
-"""A tree chooses the edge with the least price, times a power of the depth of the child: the exponents to try."""
-
-
-@cache
-def _growth(load: int) -> int:
-    grown: int = (load + 1) ** _POWER - load**_POWER
-    return grown
-
-
-@dataclass
-class _ForestSearch:
-    sends: _Sends
-    height: int
-    trees: list[_Tree] = field(default_factory=list)
-    loads: list[int] = field(init=False)
-    factors: list[int] = field(init=False)
-    prices: list[int] = field(init=False)
-    """For each link, by how much the sum grows with one more tree on it."""
-
-    def __post_init__(self) -> None:
-        self.loads = [0] * len(self.sends.weights)
-        self.factors = [weight**_POWER for weight in self.sends.weights]
-        self.prices = list(self.factors)
-
-    def grow(self, root: int) -> _Tree:
-        """Return the best of the trees that grow by the orders of `_ORDERS`, and load its links."""
-        grown = [self._grown(root, order) for order in _ORDERS]
-        tree = min(grown, key=lambda each: each[1])[0]
-        self._load_tree(tree, 1)
-        return tree
-
-    def growth(self, root: int) -> int:
-        """Return by how much the sum grows with one more tree of a root."""
-        return min(self._grown(root, order)[1] for order in _ORDERS)
-
-    def _grown(self, root: int, order: int) -> tuple[_Tree, int]:
-        """Return a tree, and by how much it makes the sum grow."""
-        count, total, prices = len(self.sends.members), 0, self.prices
-        limits = [self.height - each for each in self.sends.following[root]]
-        tree = _Tree(root, {}, [0] * count, [set() for _ in range(count)])
-        offers: dict[int, tuple[int, int, int]] = {}
-        """For each node that can join, the value of its best edge, the parent and the node."""
-        fresh, left = root, set(range(count)) - {root}
-        while left:
-            depth, links = tree.depths[fresh], self.sends.links[fresh]
-            factor = (depth + 1) ** order
-            for node in left:
-                if depth < limits[node] and node in links:
-                    price = sum([prices[link] for link in links[node]]) * factor
-                    if node not in offers or (price, fresh) < offers[node]:
-                        offers[node] = price, fresh, node
-            _, parent, fresh = min(offers.values())
-            del offers[fresh]
-            left.discard(fresh)
-            tree.parents[fresh], tree.depths[fresh] = parent, tree.depths[parent] + 1
-            tree.children[parent].add(fresh)
-            total += self._price(parent, fresh)
-            self._load(parent, fresh, 1)
-        self._load_tree(tree, -1)
-        return tree, total
-
-    def _load_tree(self, tree: _Tree, change: int) -> int:
-        """Change the loads of the links of a tree, and return by how much the sum grows."""
-        total = 0
-        for node, parent in tree.parents.items():
-            total += self._price(parent, node) if change > 0 else 0
-            self._load(parent, node, change)
-        return total
-
-    def run(self, passes: int) -> None:
-        """Move nodes until none moves, or for so many passes."""
-        for _ in range(passes):
-            moves = [self._improve(place) for place in range(len(self.trees))]
-            if not any(moves):
-                return
-
-    def _improve(self, place: int) -> bool:
-        """Grow a tree again, and move its nodes; return whether it changed."""
-        tree = self.trees[place]
-        self._load_tree(tree, -1)
-        other = self.grow(tree.root)
-        self._load_tree(other, -1)
-        costs: list[int] = []
-        for each in (tree, other):
-            costs.append(self._load_tree(each, 1))
-            self._load_tree(each, -1)
-        better = costs[1] < costs[0]
-        self.trees[place] = other if better else tree
-        self._load_tree(self.trees[place], 1)
-        moves = [self._move(self.trees[place], node) for node in range(len(tree.depths))]
-        return better or any(moves)
-
-    def _move(self, tree: _Tree, node: int) -> bool:
-        """Let a node join its best parent; return whether that is another one."""
-        if node == tree.root:
-            return False
-        known, below = tree.parents[node], set(tree.below(node))
-        most = self.height - tree.height(node) - 1
-        self._load(known, node, -1)
-        best, price = known, self._price(known, node)
-        for parent in self.sends.parents[node]:
-            if tree.depths[parent] <= most and parent not in below:
-                found = self._price(parent, node)
-                if found < price:
-                    best, price = parent, found
-        self._load(best, node, 1)
-        if best != known:
-            tree.move(node, best)
-        return best != known
-
-    def _price(self, source: int, target: int) -> int:
-        return sum([self.prices[link] for link in self.sends.links[source][target]])
-
-    def _load(self, source: int, target: int, change: int) -> None:
-        for link in self.sends.links[source][target]:
-            load = self.loads[link] = self.loads[link] + change
-            self.prices[link] = self.factors[link] * _growth(load)

@@ -2,11 +2,8 @@
 
 import os
 from collections.abc import Sequence
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from forestcoll.algorithms.best_schedule import BestSchedule
-from forestcoll.algorithms.by_size import BySize
-from forestcoll.algorithms.generate import generate, problem_of
 from forestcoll.base.errors import argument, member_named, require_kind
 from forestcoll.base.files import PathLike, as_path
 from forestcoll.base.progress import SILENT, Progress
@@ -18,9 +15,11 @@ from forestcoll.simulation.costs import Costs, Point
 from forestcoll.simulation.simulate import Model
 from forestcoll.simulation.simulate import simulate as simulate_schedule
 from forestcoll.simulation.sizes import SizesLike, sizes_of
-from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import TopologyLike
 from forestcoll.verification.reading import read_verified, require_right
+
+if TYPE_CHECKING:
+    from forestcoll.algorithms.best_schedule import BestSchedule
 
 ScheduleLike: TypeAlias = Schedule | PathLike | TopologyLike
 """A schedule, the file of one, or a network, for which the allgather is generated that reaches its optimum."""
@@ -57,6 +56,8 @@ def verified_schedule(source: ScheduleLike, progress: Progress = SILENT) -> Sche
         return source
     if isinstance(source, str | os.PathLike) and is_schedule(source):
         return read_verified(as_path(source), progress=progress)[0]
+    from forestcoll.algorithms.generate import generate
+
     return generate(source, progress=progress)
 
 
@@ -108,7 +109,7 @@ def best_schedules(
     costs: Costs | None = None,
     *,
     progress: Progress = SILENT,
-) -> tuple[BestSchedule, ...]:
+) -> "tuple[BestSchedule, ...]":
     """Return the best schedule for each size, with its time.
 
     Args:
@@ -125,6 +126,10 @@ def best_schedules(
         >>> [each.method for each in best_schedules("dgx-a100:boxes=2", "allgather", [2**10, 2**20, 2**30])]
         ['direct', 'two-level', 'trees']
     """
+    from forestcoll.algorithms.by_size import BySize
+    from forestcoll.algorithms.generate import problem_of
+    from forestcoll.solver.forests.scaling import require_all_ports
+
     problem = problem_of(topology, demand, progress)
     require_all_ports(problem.topology)
     by_size = BySize(problem, costs)

@@ -17,22 +17,23 @@ Where it loses: the number of chunks is finite, and the last chunks leave links 
 takes a chunk that would arrive earlier over another path.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
-from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import pairwise, product
 from math import lcm
-from random import Random
 
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import UNROOTED
+from forestcoll.kernels import core_for
 
-MOST_NODES = 64
+MOST_NODES = 1024
 """The most compute nodes: the time of the search grows with the square of their number, times the number of chunks."""
+
+MOST_BY_DEFAULT = 64
+"""The most compute nodes in a comparison in which it is not named."""
 
 CHUNKS = (1, 4, 8)
 """The numbers of chunks of each node that are tried."""
@@ -55,6 +56,7 @@ _MOST_PAIRS = 2**14
     title="TACOS",
     summary="A greedy schedule in steps of time, the best of several random orders",
     by_size=False,
+    most_by_default=MOST_BY_DEFAULT,
 )
 def tacos(problem: Problem) -> BaselineResult:
     """Return the best schedule of TACOS for a problem.
@@ -84,7 +86,7 @@ def synthesized(problem: Problem, chunks: int, seeds: Sequence[int] = SEEDS) -> 
 
     def allgather(each: Problem) -> Part:
         paths = _Paths(each)
-        time, trees = min((_Run(paths, chunks, seed).result() for seed in seeds), key=lambda found: found[0])
+        time, trees = min((paths.run(chunks, seed) for seed in seeds), key=lambda found: found[0])
         times.append(time)
         return forest(each, trees)
 
@@ -98,144 +100,46 @@ def synthesized(problem: Problem, chunks: int, seeds: Sequence[int] = SEEDS) -> 
 
 
 class _Paths:
-    """The paths between members, and the links that they use.
+    """The paths between members, and the links that they use; the path between two places has one number.
 
     Attributes:
         problem: the problem.
-        links: for each pair of places of members with a path, the links of the path.
-        rates: for each such pair, the bandwidth of the slowest link, in integers.
-        sources: for each place, the places with a path to it as bits, by the rate, the highest first.
-        using: for each link, the pairs whose path uses it.
-        capacities: the bandwidth of each link, in the same unit as the rates.
+        links: for each path, the numbers of its links; none if there is no path.
+        capacities: the bandwidth of each link, in integers.
+        rates: for each path, the bandwidth of its slowest link; 0 if there is no path.
+        second: the time in which a link of capacity 1 sends a chunk: the least common multiple of all rates.
         unit: the bandwidth of the network that is 1 here.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        members = problem.members
         bandwidths = problem.routes.bandwidths
         scale = lcm(*(bandwidth.denominator for bandwidth in bandwidths.values()))
         self.unit = Fraction(1, scale)
-        self.capacities = {link: int(bandwidth * scale) for link, bandwidth in bandwidths.items()}
-        self.links: dict[tuple[int, int], tuple[tuple[int, int], ...]] = {}
-        self.using: dict[tuple[int, int], list[tuple[int, int]]] = {}
-        for source in range(len(members)):
-            for target in range(len(members)):
-                route = problem.routes.find(members[source], members[target])
-                if route is not None:
-                    self.links[source, target] = tuple(pairwise(route))
-                    for link in self.links[source, target]:
-                        self.using.setdefault(link, []).append((source, target))
-        self.rates = {pair: min(self.capacities[link] for link in links) for pair, links in self.links.items()}
-        self.sources: list[list[tuple[int, int]]] = [self._by_rate(target) for target in range(len(members))]
+        numbers = {link: place for place, link in enumerate(bandwidths)}
+        self.capacities = [int(bandwidth * scale) for bandwidth in bandwidths.values()]
+        pairs = product(problem.members, repeat=2)
+        self.links = [[numbers[link] for link in pairwise(problem.routes.find(*pair) or ())] for pair in pairs]
+        self.rates = [min((self.capacities[link] for link in path), default=0) for path in self.links]
+        self.second = lcm(*filter(None, self.rates))
 
-    def _by_rate(self, target: int) -> list[tuple[int, int]]:
-        bits: dict[int, int] = {}
-        for (source, other), rate in self.rates.items():
-            if other == target:
-                bits[rate] = bits.get(rate, 0) | 1 << source
-        return sorted(bits.items(), reverse=True)
+    def run(self, chunks: int, seed: int) -> tuple[Fraction, list[LogicalTree]]:
+        """Return the time of a run of the algorithm for one unit of M, and its trees.
 
-
-@dataclass(frozen=True, slots=True)
-class _Transfer:
-    """A chunk on its way between two places."""
-
-    chunk: int
-    source: int
-    target: int
-
-
-class _Run:
-    """One run of the algorithm with one seed. Times are integers in units of the least common multiple of all rates."""
-
-    def __init__(self, paths: _Paths, chunks: int, seed: int) -> None:
-        self._paths = paths
-        self._size = len(paths.problem.members)
-        self._chunks = chunks
-        self._random = Random(seed)  # noqa: S311 (not for security: the same seed gives the same schedule)
-        self._second = lcm(*paths.rates.values()) if paths.rates else 1
-        self._holders = [1 << chunk // chunks for chunk in range(self._size * chunks)]
-        self._missing = [
-            (chunk, target)
-            for chunk in range(self._size * chunks)
-            for target in range(self._size)
-            if target != chunk // chunks
-        ]
-        self._left = dict(paths.capacities)
-        self._free = [sum(bits for _, bits in paths.sources[target]) for target in range(self._size)]
-        self._waiting: list[tuple[int, int, _Transfer]] = []
-        self._edges: list[list[Edge]] = [[] for _ in self._holders]
-        self._started = 0
-
-    def result(self) -> tuple[Fraction, list[LogicalTree]]:
-        """Return the time of the algorithm for one unit of M, and its trees."""
-        now = 0
-        self._assign(now)
-        while self._waiting:
-            now = self._waiting[0][0]
-            while self._waiting and self._waiting[0][0] == now:
-                self._deliver(heappop(self._waiting)[2])
-            self._assign(now)
-        if self._missing:
+        Raises:
+            DoesNotApplyError: chunks cannot reach all compute nodes.
+        """
+        members = self.problem.members
+        transfers = chunks * len(members) * (len(members) - 1)
+        core = core_for(self.second * max(1, transfers) + max(self.capacities, default=0))
+        durations = [self.second // rate if rate else 0 for rate in self.rates]
+        made = core.take_chunks(len(members), self.links, self.rates, durations, self.capacities, chunks, seed)
+        time, *columns = made
+        if len(columns[0]) < transfers:
             raise DoesNotApplyError("some compute nodes cannot send to all others through switches and members")
-        share = Fraction(1, len(self._holders))
-        return Fraction(now, self._second) * share / self._paths.unit, list(self._trees(share))
-
-    def _trees(self, share: Fraction) -> Iterator[LogicalTree]:
-        members = self._paths.problem.members
-        for chunk, edges in enumerate(self._edges):
-            yield LogicalTree(members[chunk // self._chunks], share, tuple(edges))
-
-    def _deliver(self, transfer: _Transfer) -> None:
-        members = self._paths.problem.members
-        self._holders[transfer.chunk] |= 1 << transfer.target
-        self._edges[transfer.chunk].append((members[transfer.source], members[transfer.target]))
-        self._hold(transfer, -1)
-
-    def _hold(self, transfer: _Transfer, sign: int) -> None:
-        """Take the rate of a transfer from all its links, or give it back, and find which paths are free then."""
-        pair = transfer.source, transfer.target
-        links = self._paths.links[pair]
-        for link in links:
-            self._left[link] -= sign * self._paths.rates[pair]
-        for link in links:
-            for source, target in self._paths.using[link]:
-                bit = 1 << source
-                is_free = all(
-                    self._left[each] >= self._paths.rates[source, target] for each in self._paths.links[source, target]
-                )
-                self._free[target] = self._free[target] | bit if is_free else self._free[target] & ~bit
-
-    def _assign(self, now: int) -> None:
-        """Let the missing pairs take free paths, in random order."""
-        able = [
-            place for place, (chunk, target) in enumerate(self._missing) if self._holders[chunk] & self._free[target]
-        ]
-        self._random.shuffle(able)
-        taken = set()
-        for place in able:
-            chunk, target = self._missing[place]
-            usable = self._holders[chunk] & self._free[target]
-            if usable:
-                self._start(now, chunk, self._best_source(usable, target), target)
-                taken.add(place)
-        if taken:
-            self._missing = [pair for place, pair in enumerate(self._missing) if place not in taken]
-
-    def _best_source(self, usable: int, target: int) -> int:
-        """Return one of the usable sources from which a chunk arrives first."""
-        fastest = next(bits & usable for _, bits in self._paths.sources[target] if bits & usable)
-        return self._random.choice(_places(fastest))
-
-    def _start(self, now: int, chunk: int, source: int, target: int) -> None:
-        transfer = _Transfer(chunk, source, target)
-        self._hold(transfer, 1)
-        end = now + self._second // self._paths.rates[source, target]
-        self._started += 1
-        heappush(self._waiting, (end, self._started, transfer))
-
-
-def _places(bits: int) -> Sequence[int]:
-    """Return the places of the bits of an integer."""
-    return [place for place in range(bits.bit_length()) if bits >> place & 1]
+        edges: list[list[Edge]] = [[] for _ in range(len(members) * chunks)]
+        for chunk, source, target in zip(*(column.tolist() for column in columns), strict=True):
+            edges[chunk].append((members[source], members[target]))
+        share = Fraction(1, len(edges))
+        trees = [LogicalTree(members[chunk // chunks], share, tuple(tree)) for chunk, tree in enumerate(edges)]
+        return Fraction(time, self.second) * share / self.unit, trees

@@ -214,10 +214,12 @@ class Registry:
         Raises:
             InputError: it has not; the message names the values that have.
         """
+        known = {parameter.name for parameter in spec.parameters}
         for key in keys:
-            if spec.name not in (having := self.having(key)):
+            if key not in known:
                 option = options.get(key, f"--{key.replace('_', '-')}")
-                raise InputError(f"{option} is for {', '.join(having)}; leave it out with the {self._noun} {spec.name}")
+                having = ", ".join(self.having(key))
+                raise InputError(f"{option} is for {having}; leave it out with the {self._noun} {spec.name}")
 
     def name_of(self, made: type) -> str:
         """Return the name of the values of a class; the name of the class if it is not declared."""

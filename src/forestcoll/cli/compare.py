@@ -63,7 +63,7 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
     "--baselines",
     metavar="NAMES",
     help="The algorithms, separated by commas, such as nccl-ring,two-level; the table of all that apply has their "
-    "names.  [default: all that apply]",
+    "names.  [default: all that apply and take seconds; not milp, nor tacos and multitree on large networks]",
 )
 @click.option(
     _AGAINST,
@@ -120,22 +120,24 @@ def command(
     sentence says what limits the schedule. --all also shows the data that crosses the cuts that limit the collective.
     --html writes a report that explains the result to readers who do not know forestcoll.
     """
-    from forestcoll.algorithms.baseline import baselines as all_baselines
+    from forestcoll.algorithms.baseline import default_baselines
     from forestcoll.base.files import write_text
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.comparison import compare
     from forestcoll.comparison.comparing import NCCL_ROWS
     from forestcoll.demand.demand import Demand
+    from forestcoll.demand.ranks import members_of, ranks_of
     from forestcoll.presentation.pages.report import html_report
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.comparisons.comparison import comparison_page
     from forestcoll.simulation import read_costs
 
     known = None if costs is None else read_costs(costs)
-    every = [*(each.name for each in all_baselines()), *NCCL_ROWS]
-    listed = every if baselines is None else baselines.split(",")
     with TerminalProgress() as progress:
         network = named_network(topology, without, degrade, connected=ranks is None)
+        count = len(members_of(network, ranks_of(network, ranks)))
+        usual = [*(each.name for each in default_baselines(count)), *NCCL_ROWS]
+        listed = usual if baselines is None else baselines.split(",")
         found = compare(
             network,
             Demand(collective, ranks),

@@ -86,6 +86,12 @@ def _costs_help() -> str:
     "allreduce]  With --by: allgather, reduce-scatter or allreduce.  [default: allgather]",
 )
 @click.option(
+    "--objective",
+    type=OneOf(["steps", "bandwidth", "all-to-all"]),
+    help="Without a workload, the measure in which the chosen network is the best: the steps, T_B, or the rate of an "
+    "all-to-all, which is then a third measure of the frontier.  [default: bandwidth]",
+)
+@click.option(
     "--choose", metavar="NAME", help="The network to write, by its name or number of steps.  [default: the best]"
 )
 @jobs_option("The number of processes for a sweep.")
@@ -103,15 +109,16 @@ def command(*, output: Mapping[str, Path], jobs: int | None, as_json: bool, **op
 
     With --nodes and --degree, it prints the Pareto frontier of networks with N nodes and D links per node. Each network
     takes fewer steps (T_L, in units of alpha) than the next one, which has a smaller bandwidth time (T_B, in
-    units of M/B). With --size, it also prints the time of a workload on each network, and the best network for the
-    workload. A BASE is another network to search with.
+    units of M/B). The rate of an all-to-all is a third measure if the workload has an all-to-all. With --size, it also
+    prints the time of a workload on each network, and the best network for the workload. A BASE is another network to
+    search with.
 
     With --by, it expands BASE together with its schedule, and prints the steps and the bandwidth time that the theorems
     predict.
 
     BASE is a file with an allgather in steps, which is verified first, or a TOPOLOGY as for other commands, whose
-    schedule is the best breadth-first broadcast. Every node must have the same number of links. With -o, the command
-    makes the step schedule of the network, verifies it, compares it with the prediction, and writes it.
+    schedule is the best known one, stored or breadth first. Every node must have the same number of links. With -o, the
+    command makes the step schedule of the network, verifies it, compares it with the prediction, and writes it.
     """
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.design.asked import asked

@@ -254,8 +254,8 @@ def demand_options(command: Command) -> Command:
         click.option(
             "--layout",
             metavar="LAYOUT",
-            help="Groups by dimension, the fastest first, such as tp=8,dp=4. The dimensions are tp, dp, ep, pp and cp "
-            "(tensor, data, expert, pipeline and context parallel).",
+            help="Groups by dimension, the fastest first, such as tp=8,dp=4. The dimensions are tp, dp, fsdp, "
+            "ep, pp and cp (tensor, data, sharded data, expert, pipeline and context parallel).",
         ),
         click.option(
             "--group-sizes",
@@ -391,9 +391,7 @@ def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[
     Raises:
         click.UsageError: a file is given with options for a network.
     """
-    from forestcoll.algorithms.generate import generate
     from forestcoll.base.files import path_of
-    from forestcoll.verification import certified, verify
     from forestcoll.verification.reading import read_verified
 
     source, collective, method = (options.pop(name) for name in ("source", "collective", "method"))
@@ -401,6 +399,9 @@ def schedule_of_source(options: dict[str, Any], progress: "Progress") -> "tuple[
     if names_schedule(source):
         refuse_for_file({"collective": collective, "method": method, **changes})
         return read_verified(path_of(source), progress=progress)
+    from forestcoll.algorithms.generate import generate
+    from forestcoll.verification import certified, verify
+
     progress.begin("reading the topology")
     schedule = generate(named_network(source, **changes), collective or "allgather", method, progress=progress)
     progress.begin("verifying")
@@ -451,4 +452,9 @@ def named_network(
 
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
     """Return the network with the port model that `ports_option` selects."""
-    return network if ports is None else replace(network, port_model=_PORT_MODELS[ports])
+    from forestcoll.topology.graph.node_limits import with_node_limits
+
+    if ports is None:
+        return network
+    changed = replace(network, port_model=_PORT_MODELS[ports])
+    return with_node_limits(changed) if changed.port_model is None else changed

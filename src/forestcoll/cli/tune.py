@@ -88,7 +88,7 @@ def command(
 ) -> None:
     """Find the best schedule for each message size.
 
-    For each size, the programs of all candidates are simulated: the optimal schedule in several numbers of pieces,
+    For each size, the programs of the best candidates are simulated: the optimal schedule in several numbers of pieces,
     schedules with fewer or lower trees, the algorithms that compare lists, and direct exchanges for small data. The
     table shows the fastest one for each range of sizes, and how far it is from a lower bound. -o writes a folder with a
     schedule and programs for each range.

@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
-from forestcoll.algorithms.baseline import AS_CHOSEN, BEST_SETTING, OWN, BaselineResult, Family, baselines_named
+from forestcoll.algorithms.baseline import (
+    AS_CHOSEN,
+    BEST_SETTING,
+    OWN,
+    BaselineResult,
+    Family,
+    baselines_named,
+    default_baselines,
+)
 from forestcoll.algorithms.best_schedule import BestSchedule
 from forestcoll.algorithms.by_size import NEARLY, BySize
 from forestcoll.algorithms.few_trees import few_trees
@@ -76,7 +84,8 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
         baselines: what the optimum is compared with: names of algorithms; and paths, or texts with a dot or a slash,
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
             Schedules are compared, too, as `schedule 1` and so on. A schedule or program that is wrong becomes a row
-            that is not valid. None for all algorithms that apply.
+            that is not valid. None for all algorithms that apply and do not take long; by name, there are also `milp`,
+            and `multitree` and `tacos` on large networks.
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.
@@ -101,12 +110,13 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
     require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
     require_kind(cuda_table, str | os.PathLike | None, "cuda_table", "the name of a file")
     names, others = _named(baselines)
-    chosen = baselines_named(None if names is None else [name for name in names if name not in NCCL_ROWS])
+    given = None if names is None else baselines_named(name for name in names if name not in NCCL_ROWS)
     problem = problem_of(topology, demand, progress)
     _check(problem)
+    chosen = default_baselines(len(problem.members)) if given is None else given
     own, bound = _own(problem)
     skipped: list[Skipped] = []
-    rows = _Rows(problem, bound, sizes_of(sizes), costs or Costs())
+    rows = _Rows(problem, bound, sizes_of(sizes), costs)
     rows.add(OWN, own)
     for baseline in chosen:
         progress.begin(f"comparing with {baseline.name}")
@@ -202,8 +212,9 @@ class _Measured:
 class _Rows:
     """Collects the rows of a comparison."""
 
-    def __init__(self, problem: Problem, bound: Bound, sizes: tuple[int, ...], costs: Costs) -> None:
-        self._problem, self._bound, self._costs = problem, bound, costs
+    def __init__(self, problem: Problem, bound: Bound, sizes: tuple[int, ...], costs: Costs | None) -> None:
+        self._problem, self._bound, self._costs = problem, bound, costs or Costs()
+        self._given_costs = costs
         self._sizes = sizes if has_known_size(problem.topology.bandwidth_unit) else ()
         self._rows: list[Row] = []
 
@@ -330,8 +341,10 @@ class _Rows:
             )
         elif isinstance(found, ProgramRun):
             algbw, loads = found.algbw, found.loads  # first, because they report sends without a route
-            times = found.points(self._sizes, self._costs)
-            self._add(candidate.name, _Measured(candidate.family, algbw, found.height, loads, times), candidate.note)
+            times = found.points(self._sizes, self._given_costs)
+            notes = candidate.note, "" if self._given_costs else found.blocks_note
+            note = "; ".join(filter(None, notes))
+            self._add(candidate.name, _Measured(candidate.family, algbw, found.height, loads, times), note)
         else:
             self.add(candidate.name, found, note=candidate.note)
 

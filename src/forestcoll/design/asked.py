@@ -19,8 +19,8 @@ from forestcoll.design.expanding import bandwidth_of, expand
 from forestcoll.design.given import base_network
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies
-from forestcoll.design.search.sweep import questions_of, sweep
-from forestcoll.design.workloads.workload import StepCosts, Workload, WorkloadTraffic, chosen_of
+from forestcoll.design.search.sweep import found, questions_of, sweep
+from forestcoll.design.workloads.workload import Objective, StepCosts, Workload, WorkloadTraffic, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
 
@@ -40,6 +40,8 @@ class _Find(Question):
         size: M of the workload, in bytes; None without a workload.
         costs: what steps of the workload take.
         collective: the collectives of the workload.
+        objective: the `Objective` in which the chosen network is the best if there is no workload. If it is the rate of
+            an all-to-all, or if the workload has one, the rate is a third measure of the frontier.
     """
 
     needs: ClassVar[str] = "give --nodes and --degree to find networks, or BASE and --by to expand a network"
@@ -50,8 +52,11 @@ class _Find(Question):
     size: int | None = None
     costs: StepCosts | None = None
     collective: str = WorkloadTraffic.ALLREDUCE
+    objective: str | None = None
 
     def __post_init__(self) -> None:
+        if self.size is not None and self.objective is not None:
+            raise InputError("--objective is for a search without a workload; leave out --objective or --size")
         if self.size is None and self.costs is not None:
             raise InputError("--costs is for a workload; also give its --size")
         if self.collective not in set(WorkloadTraffic):
@@ -66,6 +71,12 @@ class _Find(Question):
             return None
         costs = self.costs or StepCosts()
         return Workload(WorkloadTraffic(self.collective), self.size, costs.alpha, costs.bandwidth, costs.reduction)
+
+    @property
+    def with_exchanges(self) -> bool:
+        """Whether the rate of an all-to-all is a measure of the frontier."""
+        workload = self.workload
+        return self.objective == Objective.ALL_TO_ALL or (workload is not None and workload.traffic.exchanges)
 
     @property
     def search(self) -> dict[str, Any]:
@@ -102,9 +113,9 @@ class Search(_Find):
         """Return the frontier, and the network that is chosen."""
         workload = self.workload
         progress.begin("searching")
-        frontier = find_topologies(self.nodes[0], self.degree[0], **self.search)
+        frontier = found(TopologyFinder(**self.search), self.nodes[0], self.degree[0], self.with_exchanges, progress)
         progress.begin("measuring")
-        chosen = chosen_of(frontier, workload, self.choose)
+        chosen = chosen_of(frontier, workload or Objective(self.objective or Objective.BANDWIDTH), self.choose)
         bandwidth = Fraction(1) if workload is None else workload.bandwidth / chosen.degree
         return SearchAnswer(chosen, self.collective, bandwidth, self, frontier)
 
@@ -138,8 +149,9 @@ class Sweep(_Find):
         """Return the frontiers; the `executor` does the work."""
         questions = questions_of(self.nodes, self.degree)
         progress.begin("searching")
-        found = sweep(questions, TopologyFinder(**self.search), executor=executor, progress=progress)
-        return SweepAnswer(self, tuple(found))
+        finder = TopologyFinder(**self.search)
+        frontiers = sweep(questions, finder, self.with_exchanges, executor=executor, progress=progress)
+        return SweepAnswer(self, tuple(frontiers))
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,10 @@
 """The parts of a base network, by builder spec: its wiring, its mirror, and its schedule if that is not a BFB one."""
 
-import re
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 
+from forestcoll.algorithms.direct_networks.stored import stored
 from forestcoll.design.mirrors import find_mirror
 from forestcoll.design.sends import Sends, joined
 from forestcoll.design.wiring import Wiring, is_mirror
@@ -46,14 +45,12 @@ def _cayley_wiring(recipe: Cayley) -> Wiring:
 
 
 def base_sends(spec: str, wiring: Wiring) -> Sends:
-    """Return the schedule of a base whose schedule was found by search. The folder `tables` holds these schedules."""
-    name = re.sub(r"[:,][a-z]+=", "-", spec)
-    text = (files("forestcoll.design.tables") / f"{name}.txt").read_text(encoding="ascii")
-    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
-    parts = int(lines[0][1])
-    steps, shards, sources, targets, lows, highs = np.array(lines[1:], dtype=np.int64).T
+    """Return the schedule of a base whose schedule was found by search."""
+    found = stored(spec)
+    steps, shards, sources, targets, lows, highs = found.columns
     ports = (wiring.targets[sources] == targets[:, None]).argmax(axis=1)
-    return joined(int(steps.max()), parts, [(steps - 1, shards, sources * wiring.degree + ports, lows, highs)])
+    columns = (steps, shards, sources * wiring.degree + ports, lows, highs)
+    return joined(int(steps.max()) + 1, found.parts, [columns])
 
 
 def base_mirror(spec: str, wiring: Wiring) -> IntArray | None:

@@ -6,6 +6,7 @@ has the base networks, and `expansions` has the expansions, one a file.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -84,6 +85,14 @@ class Construction(ABC):
         if self.is_breadth_first:
             return self.cost.steps
         return self.wiring.diameter()
+
+    @cached_property
+    def exchange_bound(self) -> Fraction:
+        """An upper bound on the algbw of an all-to-all, in units of the bandwidth of an arc, by the distances.
+
+        A rate f from every node to every other one takes f * distance of the arcs for each pair; the algbw is N * f.
+        """
+        return Fraction(self.nodes**2 * self.degree, self.wiring.distance_sum(at_first_node=self.nodes_are_equivalent))
 
     @cached_property
     def reduce_scatter_cost(self) -> Cost:

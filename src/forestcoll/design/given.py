@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from forestcoll.algorithms.direct_networks.stored import stored_allgather
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
 from forestcoll.design.bases import LARGEST_SEARCHED_MIRROR
@@ -70,8 +71,9 @@ def base_network(base: BaseLike) -> Construction:
     """Return a network of the user as a base of expansions.
 
     Args:
-        base: a network (whatever `load_topology` takes) with the best breadth-first schedule; or an allgather in steps,
-            or the file of one, which is verified first.
+        base: a network (whatever `load_topology` takes) with its best known schedule, which is stored for some
+            networks and else the best breadth-first one; or an allgather in steps, or the file of one, which is
+            verified first.
 
     Returns:
         The base. Its cost is that of the schedule.
@@ -101,6 +103,9 @@ def _schedule_file(base: TopologyLike) -> Path | None:
 
 
 def _with_topology(topology: Topology) -> Given:
+    best = stored_allgather(topology)
+    if best is not None:
+        return _with_schedule(best, verify(best))
     wiring = Wiring.of_topology(topology)
     return _given(topology, wiring, breadth_first_cost_of(wiring), None)
 

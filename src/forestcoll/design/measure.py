@@ -41,13 +41,19 @@ def least_factor(nodes: int) -> Fraction:
     return Fraction(nodes - 1, nodes)
 
 
-def moore_steps(nodes: int, degree: int) -> int:
-    """Return T_L*, the least number of steps that the Moore bound allows (Definition 10)."""
-    within = ring = 1
-    steps = 0
+def moore_steps(nodes: int, degree: int, *, bidirectional: bool = False) -> int:
+    """Return T_L*, the least number of steps that the Moore bound allows (Definition 10).
+
+    Args:
+        nodes: the number of nodes.
+        degree: the number of links that leave each node.
+        bidirectional: whether every link has a reverse link, so that one link of a node leads back.
+    """
+    within = 1
+    steps, ring = 0, degree
     while within < nodes:
-        ring *= degree
         within += ring
+        ring *= max(degree - bidirectional, 1)
         steps += 1
     return steps
 
@@ -88,6 +94,31 @@ def diameter(entering: IntArray, copies: int = 1) -> int:
     The arguments are those of `breadth_first_cost`, and the degree may be any.
     """
     return sum(1 for _ in _arrivals(entering, copies))
+
+
+def distance_sum(entering: IntArray) -> int:
+    """Return the sum of the distances between all ordered pairs of nodes of a strongly connected network.
+
+    Args:
+        entering: as for `breadth_first_cost`; the degree may be any.
+    """
+    arrivals = enumerate(_arrivals(entering, 1), start=1)
+    return sum(step * int(np.bitwise_count(each.fresh).sum(dtype=np.int64)) for step, each in arrivals)
+
+
+def distance_sum_at_first_node(targets: IntArray) -> int:
+    """Return `distance_sum` of a strongly connected network if all nodes are equivalent, counted at one node.
+
+    Args:
+        targets: row u holds the targets of the arcs that leave u.
+
+    Raises:
+        ValueError: node 0 does not reach all nodes.
+    """
+    distances = _distances_from_first(targets.T)
+    if distances is None:
+        raise ValueError("node 0 does not reach all nodes")
+    return len(targets) * int(distances.sum())
 
 
 @dataclass(frozen=True)
@@ -195,23 +226,22 @@ def cayley_cost(successors: IntArray, predecessors: IntArray, copies: Sequence[i
     return Cost(steps, Fraction(sum(weights), nodes) * _sum_of_loads(counts, weights))
 
 
-def cost_at_first_node(targets: IntArray, entering: IntArray, copies: int = 1) -> Cost:
+def cost_at_first_node(entering: IntArray, copies: int = 1) -> Cost:
     """Return what `breadth_first_cost` is if all nodes are equivalent. Otherwise it is a lower bound.
 
     Only the arcs into node 0 are looked at.
 
     Args:
-        targets: row u holds the targets of the arcs that leave u. The network is strongly connected.
-        entering: row u holds the sources of the arcs into u.
+        entering: row u holds the sources of the arcs into u. The network is strongly connected.
         copies: the number of copies of each node, as for `breadth_first_cost`.
 
     Raises:
         ValueError: the degree is more than `MAX_DEGREE`.
     """
-    nodes, degree = targets.shape
+    nodes, degree = entering.shape
     if degree > MAX_DEGREE:
         raise ValueError(f"degree {degree} is more than {MAX_DEGREE}")
-    distances = _distances_to(entering[0], targets)
+    distances = np.stack([_distances_along(entering, end) for end in entering[0]], axis=1)
     nearest = distances.min(axis=1)
     arcs = ((distances == nearest[:, None]).astype(np.int64) << np.arange(degree)).sum(axis=1)
     shards = np.full(nodes, copies, dtype=np.int64)
@@ -222,30 +252,21 @@ def cost_at_first_node(targets: IntArray, entering: IntArray, copies: int = 1) -
     return Cost(steps, Fraction(degree, nodes * copies) * loads)
 
 
-def _distances_to(ends: IntArray, targets: IntArray) -> npt.NDArray[np.int64]:
-    """Return the distance from each node (row) to each of `ends` (column)."""
-    distances = np.full((len(targets), len(ends)), -1, dtype=np.int64)
-    reached = np.zeros(distances.shape, dtype=np.bool_)
-    reached[ends, np.arange(len(ends))] = True
-    distances[reached] = hops = 0
-    while not reached.all():
+def _distances_along(neighbours: IntArray, start: int) -> npt.NDArray[np.int64]:
+    """Return the distance of each node from `start`, or -1: row u of `neighbours` holds the nodes next to u."""
+    distances = np.full(len(neighbours), -1, dtype=np.int64)
+    distances[start] = hops = 0
+    ring = np.array([start])
+    while len(ring):
         hops += 1
-        near = reached[targets].any(axis=1)
-        distances[near & ~reached] = hops
-        reached |= near
+        near = neighbours[ring].ravel()
+        distances[near[distances[near] < 0]] = hops
+        ring = np.flatnonzero(distances == hops)
     return distances
 
 
 def _distances_from_first(successors: IntArray) -> npt.NDArray[np.int64] | None:
-    distances = np.full(successors.shape[1], -1, dtype=np.int64)
-    distances[0] = 0
-    frontier = np.zeros(1, dtype=np.int64)
-    steps = 0
-    while len(frontier):
-        steps += 1
-        reached = successors[:, frontier].ravel()
-        distances[reached[distances[reached] < 0]] = steps
-        frontier = np.flatnonzero(distances == steps)
+    distances = _distances_along(successors.T, 0)
     return None if (distances < 0).any() else distances
 
 

@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.base.errors import InputError
-from forestcoll.design.measure import Cost, breadth_first_cost, cost_at_first_node, diameter
+from forestcoll.design.measure import (
+    Cost,
+    breadth_first_cost,
+    cost_at_first_node,
+    diameter,
+    distance_sum,
+    distance_sum_at_first_node,
+)
 from forestcoll.schedule.rows import IntArray
 from forestcoll.topology import Topology
 from forestcoll.topology.builder import TopologyBuilder
@@ -167,7 +174,7 @@ class Wiring:
 
         This takes much less time. The degree is at most `MAX_DEGREE`.
         """
-        return cost_at_first_node(self.targets, self.entering, copies)
+        return cost_at_first_node(self.entering, copies)
 
     def diameter(self, copies: int = 1) -> int:
         """Return the greatest distance in the network, or in its degree expansion by `copies`.
@@ -175,6 +182,14 @@ class Wiring:
         The network is strongly connected. If there are two or more copies, it has no loops.
         """
         return diameter(self.entering, copies)
+
+    def distance_sum(self, *, at_first_node: bool = False) -> int:
+        """Return the sum of the distances between all ordered pairs of nodes of a strongly connected network.
+
+        Args:
+            at_first_node: count at one node, because all nodes are equivalent.
+        """
+        return distance_sum_at_first_node(self.targets) if at_first_node else distance_sum(self.entering)
 
     def topology(self, name: str, bandwidth: Fraction = Fraction(1)) -> Topology:
         """Return the network with arcs of `bandwidth`. Parallel arcs become one link, and loops are left out."""

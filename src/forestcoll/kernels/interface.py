@@ -1,10 +1,13 @@
 """The interface of all cores. Networks have integer capacities; the terminals are the compute nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+Numbers: TypeAlias = npt.NDArray[np.int32]
 
 ReportProgress: TypeAlias = Callable[[int, int], None] | None
 """Called from time to time with (done, total). It may raise an error to stop the work."""
@@ -68,6 +71,31 @@ class StepTransfers(NamedTuple):
     highs: npt.NDArray[np.int32]
     numerators: list[int]
     denominators: list[int]
+
+
+class TakenChunks(NamedTuple):
+    """What TACOS did: the time of the last transfer, and the transfers in the order of their ends, as columns.
+
+    Attributes:
+        time: the time of the last transfer.
+        chunks: the chunk of each transfer.
+        sources: the place that sends.
+        targets: the place that receives.
+    """
+
+    time: int
+    chunks: Numbers
+    sources: Numbers
+    targets: Numbers
+
+
+class TurnRule(IntEnum):
+    """How a tree of MultiTree chooses its next edge; `algorithms/multitree.py` explains the rules."""
+
+    SOURCE = 0
+    WIDEST = 1
+    REMAINING = 2
+    BANDWIDTH = 3
 
 
 class Core(Protocol):
@@ -177,3 +205,60 @@ class Core(Protocol):
 
     def distance_sum(self, problem: AnyProblem, lengths: Sequence[int], progress: ReportProgress = None) -> int:
         """Return the sum of the distances between all ordered pairs of terminals; lengths of arcs are 0 or more."""
+
+    def take_chunks(
+        self,
+        places: int,
+        links: Sequence[Sequence[int]],
+        rates: Sequence[int],
+        durations: Sequence[int],
+        capacities: Sequence[int],
+        chunks: int,
+        seed: int,
+        progress: ReportProgress = None,
+    ) -> TakenChunks:
+        """Return the transfers of TACOS (MICRO 2024) by which all places receive the `chunks` chunks of each place.
+
+        The path from place s to place t has the number s * `places` + t: its `links`, none if there is no path, its
+        rate and the duration of a transfer. `capacities` are those of the links. If some places cannot be reached,
+        there are fewer transfers than pairs of a chunk and a place without it.
+        """
+
+    def take_turns(
+        self,
+        nodes: int,
+        tails: Sequence[int],
+        heads: Sequence[int],
+        widths: Sequence[int],
+        copies: Sequence[int],
+        members: Sequence[int],
+        rule: int,
+        progress: ReportProgress = None,
+    ) -> tuple[Numbers, Numbers] | None:
+        """Return the trees of MultiTree (ISCA 2021) by a `TurnRule`.
+
+        The columns are where each path begins, and the nodes of all paths. Each member has a tree, and each tree a path
+        for each other member, in the order of joining. The links between `tails` and `heads` rise by their ends;
+        `widths` are the places of their bandwidths in the order of bandwidths, and `copies` how often each may be used
+        in a time step. The result is None if some members cannot be reached through other nodes and members.
+        """
+
+    def grow_shallow(
+        self,
+        places: int,
+        links: Sequence[Sequence[int]],
+        following: Sequence[int],
+        weights: Sequence[int],
+        roots: Sequence[int],
+        more: int,
+        height: int,
+        passes: int,
+        progress: ReportProgress = None,
+    ) -> tuple[list[int], Numbers]:
+        """Return the roots of trees of bounded height that load links about equally, and the parents of all places.
+
+        The send from place s to place t has the number s * `places` + t, with the numbers of its `links`, none if it
+        is not possible; `weights` are the busy times of the links. `following` has, for each root and each place, the
+        most sends from the place to one that it is on a shortest path to. There is a tree for each of `roots`, then
+        `more` from the roots that add least, and nodes move for `passes` passes. The parent of a root is -1.
+        """

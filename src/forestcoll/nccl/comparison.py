@@ -408,7 +408,7 @@ class _Comparer:
 
     def _all_to_all(self, demand: NodeDemand) -> Bound | None:
         try:
-            return flow_search(self.network, demand, self._progress).bound
+            return flow_search(self.network, demand, self._progress, paths=False).bound
         except InputError:  # too large
             return None
 

@@ -1,4 +1,4 @@
-"""Runs verified schedules between processes, over TCP: communicators, the engine, launching, emulated networks."""
+"""Runs verified schedules between processes: communicators, the engine, launching, and emulated networks."""
 
 from forestcoll.runtime.communicator import Communicator
 from forestcoll.runtime.engine.elements import ElementType, ReduceOp

@@ -4,7 +4,8 @@ Every rank listens on the addresses of its interfaces and publishes them in the 
 a lane connects to its target, the lower rank of two neighbours opens their control connection. Who connects sends one
 hello of fixed size with a code that only those who know the group's secret can compute; who accepts answers with
 another. A stranger gets nothing: a hello has a fixed size and a deadline, few may wait at a time, and the listeners
-close when all connections stand.
+close when all connections stand. Ranks of one host connect by sockets of the host where they can, with the same hellos,
+and pass each other a file of the memory that they share.
 """
 
 import hashlib
@@ -21,8 +22,10 @@ from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 from forestcoll.base.errors import CommunicationError, shown
+from forestcoll.runtime import sharing
 from forestcoll.runtime.engine.trees import Hop
 from forestcoll.runtime.messages import Deadline, read_object
+from forestcoll.runtime.sharing import Sharing
 from forestcoll.runtime.store import Store, StoreError
 
 _HELLO = struct.Struct("<4sBBHIi16s16s32s")  # magic, version, byte order, zero, rank, lane, two nonces, code
@@ -90,12 +93,14 @@ class _Card:
         nonce: for the codes of those who connect to it.
         default: host and port of its interface.
         links: other hosts and ports, by the number of the node that the link leads to.
+        host: that of `Sharing`; empty if it shares nothing.
     """
 
     digest: bytes
     nonce: bytes
     default: tuple[str, int]
     links: Mapping[int, tuple[str, int]]
+    host: str = ""
 
     def text(self) -> bytes:
         """Return the card as the store has it."""
@@ -104,6 +109,7 @@ class _Card:
             "nonce": self.nonce.hex(),
             "default": self.default,
             "links": {str(link): end for link, end in self.links.items()},
+            "host": self.host,
         }
         return json.dumps(document).encode()
 
@@ -112,7 +118,8 @@ class _Card:
         """Return the card in `data`; raises `ValueError` or another error if it is none, as anybody may write one."""
         found = read_object(data)
         links = {int(link): _endpoint(end) for link, end in found["links"].items()}
-        return cls(bytes.fromhex(found["digest"]), bytes.fromhex(found["nonce"]), _endpoint(found["default"]), links)
+        digest, nonce = bytes.fromhex(found["digest"]), bytes.fromhex(found["nonce"])
+        return cls(digest, nonce, _endpoint(found["default"]), links, str(found["host"]))
 
 
 def _endpoint(found: object) -> tuple[str, int]:
@@ -123,26 +130,45 @@ def _endpoint(found: object) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """Connected sockets: by lane those that send and those that receive, by rank those for control."""
+    """Connected sockets: by lane those that send and those that receive, by rank those for control.
+
+    Attributes:
+        senders: by lane.
+        receivers: by lane.
+        controls: by rank.
+        pages: of ranks of this host, the descriptors of their pages.
+    """
 
     senders: Mapping[int, socket.socket]
     receivers: Mapping[int, socket.socket]
     controls: Mapping[int, socket.socket]
+    pages: Mapping[int, int]
 
     def close(self) -> None:
         """Close all of them."""
+        for file in self.pages.values():
+            os.close(file)
         for sockets in (self.senders, self.receivers, self.controls):
             for each in sockets.values():
                 each.close()
 
 
-def connect(group: Membership, store: Store, addresses: Addresses, deadline: Deadline) -> Connected:
+def connect(
+    group: Membership, store: Store, addresses: Addresses, deadline: Deadline, shared: Sharing | None = None
+) -> Connected:
     """Return the sockets of this rank, connected to those of all neighbours.
+
+    Args:
+        group: what all ranks agree on.
+        store: where ranks find each other.
+        addresses: where this rank can be reached.
+        deadline: when all must be there.
+        shared: what this rank shares with others of its host; None for nothing.
 
     Raises:
         CommunicationError: a rank did not come in time, or it has other schedules or options.
     """
-    meeting = _Meeting(group, store, addresses, deadline)
+    meeting = _Meeting(group, store, addresses, deadline, shared)
     try:
         return meeting.run()
     except BaseException:
@@ -153,8 +179,11 @@ def connect(group: Membership, store: Store, addresses: Addresses, deadline: Dea
 
 
 class _Meeting:
-    def __init__(self, group: Membership, store: Store, addresses: Addresses, deadline: Deadline) -> None:
+    def __init__(
+        self, group: Membership, store: Store, addresses: Addresses, deadline: Deadline, shared: Sharing | None
+    ) -> None:
         self._group, self._store, self._addresses, self._deadline = group, store, addresses, deadline
+        self._shared, self._pages = shared, dict[int, int]()
         self._nonce = os.urandom(_NONCE)
         self._listeners: dict[str, socket.socket] = {}
         self._outgoing: dict[tuple[int, int], tuple[socket.socket, bytes]] = {}  # with the code that must come back
@@ -164,10 +193,11 @@ class _Meeting:
         self._listen()
         cards = self._exchange()
         for lane, target, ends in self._calls(cards):
-            self._call(lane, target, ends, cards[target].nonce)
+            self._call(lane, target, ends, cards[target])
         _Reception(self._listeners.values(), self._expected(), self._admit, self._deadline).run(self._missing)
         for (_, target), (connection, code) in self._outgoing.items():
             self._confirm(connection, code, target)
+        self._exchange_files()
         self._store.set(self._key("ready", self._group.rank), b"1")
         if self._group.rank == 0:
             for rank in range(self._group.size):
@@ -181,6 +211,8 @@ class _Meeting:
     def abandon(self) -> None:
         for connection in [each for each, _ in self._outgoing.values()] + list(self._accepted.values()):
             connection.close()
+        for file in self._pages.values():
+            os.close(file)
 
     def _key(self, kind: str, rank: int) -> str:
         return f"forestcoll/{self._group.name}/{kind}/{rank}"
@@ -201,12 +233,15 @@ class _Meeting:
             except OSError as error:
                 raise CommunicationError(f"rank {self._group.rank} cannot listen on {address}: {error}") from None
             self._listeners[address].setblocking(False)  # noqa: FBT003 (the name that sockets have)
+        if self._shared is not None:
+            self._listeners[""] = sharing.listener(self._nonce)
+            self._listeners[""].setblocking(False)  # noqa: FBT003
 
     def _exchange(self) -> list[_Card]:
         """Publish where this rank listens, and return what all have published."""
-        ends = {address: (address, listener.getsockname()[1]) for address, listener in self._listeners.items()}
+        ends = {each: (each, listener.getsockname()[1]) for each, listener in self._listeners.items() if each}
         links = {link: ends[address] for link, address in self._addresses.of_link.items()}
-        card = _Card(self._group.digest, self._nonce, ends[self._addresses.default], links)
+        card = _Card(self._group.digest, self._nonce, ends[self._addresses.default], links, self._host)
         self._store.set(self._key("card", self._group.rank), card.text())
         cards = [self._card(rank) for rank in range(self._group.size)]
         for rank, other in enumerate(cards):
@@ -238,13 +273,16 @@ class _Meeting:
             if rank > self._group.rank:
                 yield _CONTROL, rank, (self._addresses.default, cards[rank].default)
 
-    def _call(self, lane: int, target: int, ends: tuple[str, tuple[str, int]], nonce: bytes) -> None:
-        mine = os.urandom(_NONCE)
-        left = self._deadline.left(0.1)
+    @property
+    def _host(self) -> str:
+        return "" if self._shared is None else self._shared.host
+
+    def _call(self, lane: int, target: int, ends: tuple[str, tuple[str, int]], card: _Card) -> None:
+        nonce, mine = card.nonce, os.urandom(_NONCE)
         rank, order = self._group.rank, sys.byteorder == "little"
         code = self._code(b"hello", rank, lane, nonce, mine)
         try:
-            connection = socket.create_connection(ends[1], timeout=left, source_address=(ends[0], 0))
+            connection = self._connection(ends, card)
             self._outgoing[lane, target] = connection, self._code(b"answer", rank, lane, nonce, mine)
             connection.sendall(_HELLO.pack(_MAGIC, _VERSION, order, 0, rank, lane, nonce, mine, code))
         except (OSError, ValueError) as error:  # `ValueError`: the host is no name
@@ -252,6 +290,14 @@ class _Meeting:
             raise CommunicationError(
                 f"group {self._group.name!r}: rank {target} is not reached at {where}: {error}"
             ) from None
+
+    def _connection(self, ends: tuple[str, tuple[str, int]], card: _Card) -> socket.socket:
+        left = self._deadline.left(0.1)
+        if self._shared is not None and card.host == self._host:
+            connection = sharing.connection_to(card.nonce, left)
+            if connection is not None:
+                return connection
+        return socket.create_connection(ends[1], timeout=left, source_address=(ends[0], 0))
 
     def _code(self, kind: bytes, rank: int, lane: int, nonce: bytes, other: bytes) -> bytes:
         text = kind + self._group.name.encode() + struct.pack("<Ii", rank, lane) + nonce + other
@@ -297,12 +343,28 @@ class _Meeting:
                 "start all ranks with the same secret, and make sure that all of them run"
             )
 
+    def _exchange_files(self) -> None:
+        """Pass the pages of this rank to all neighbours on this host, and receive theirs."""
+        if self._shared is None:
+            return
+        controls = {rank: each for rank, each in self._controls().items() if sharing.is_on_host(each)}
+        try:
+            for each in controls.values():
+                sharing.pass_file(each, self._shared.file)
+        except OSError as error:
+            raise CommunicationError(f"group {self._group.name!r}: a rank left while it connected: {error}") from None
+        for rank, each in controls.items():
+            self._pages[rank] = sharing.receive_file(each, self._deadline, rank)
+
+    def _controls(self) -> dict[int, socket.socket]:
+        opened = {key: connection for key, (connection, _) in self._outgoing.items()}
+        return {rank: each for (lane, rank), each in (opened | self._accepted).items() if lane == _CONTROL}
+
     def _sorted(self) -> Connected:
         opened = {key: connection for key, (connection, _) in self._outgoing.items()}
-        controls = {rank: each for (lane, rank), each in (opened | self._accepted).items() if lane == _CONTROL}
         senders = {lane: each for (lane, _), each in opened.items() if lane != _CONTROL}
         receivers = {lane: each for (lane, _), each in self._accepted.items() if lane != _CONTROL}
-        return Connected(senders, receivers, controls)
+        return Connected(senders, receivers, self._controls(), self._pages)
 
 
 class _Reception:

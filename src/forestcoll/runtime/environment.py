@@ -27,6 +27,9 @@ PACING = "FORESTCOLL_PACING"
 HOST = "FORESTCOLL_HOST"
 """The name of the host of this rank; without it, the name that the system has."""
 
+SHARED_MEMORY = "FORESTCOLL_SHARED_MEMORY"
+"""`0` if ranks of one host are to exchange data over sockets, as if they were on different hosts."""
+
 SECRET = "FORESTCOLL_SECRET"  # noqa: S105 (the name of the variable, not a secret)
 """What all ranks must know; messages never show it."""
 
@@ -58,6 +61,16 @@ def host_here(environment: Mapping[str, str] | None = None) -> str:
         'node7'
     """
     return _environment(environment).get(HOST) or socket.gethostname() or f"process {os.getpid()}"
+
+
+def host_named_here(environment: Mapping[str, str] | None = None) -> str:
+    """Return the name in `FORESTCOLL_HOST`, empty if that is not set."""
+    return _environment(environment).get(HOST, "")
+
+
+def shares_memory_here(environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether `FORESTCOLL_SHARED_MEMORY` is something else than `0`, or not set."""
+    return _environment(environment).get(SHARED_MEMORY) != "0"
 
 
 def links_here(environment: Mapping[str, str] | None = None) -> dict[NodeId, str]:

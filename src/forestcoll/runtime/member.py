@@ -27,6 +27,7 @@ from forestcoll.runtime.engine.work import Work
 from forestcoll.runtime.environment import check_secret, interface_here, links_here, pacing_here, secret_here
 from forestcoll.runtime.group_plans import common_topology, digest_of, plans_by_size, plans_of, plans_of_one
 from forestcoll.runtime.messages import Deadline
+from forestcoll.runtime.sharing import sharing_here
 from forestcoll.runtime.store import Store, StoreError, TcpStore
 from forestcoll.runtime.tuning import TableLike, read_tables
 from forestcoll.schedule.schedule import Schedule
@@ -99,13 +100,15 @@ class Member:
             store = self._own_store = TcpStore(store, rank=self.rank, timeout=self._timeout, secret=secret)
         try:
             group = Membership(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store, deadline))
-            connected = connect(group, store, addresses, deadline)
+            shared = sharing_here(lambda size: self._engine.make_pages(self.size, size))
+            connected = connect(group, store, addresses, deadline, shared)
             try:
                 self._take_over(connected, lanes)
             except BaseException:
                 connected.close()
                 raise
         except BaseException:
+            self._engine.close(0.0)
             self._close_store()
             raise
 
@@ -200,7 +203,7 @@ class Member:
             0 if result is None else result.ctypes.data,
             begin,
         )
-        work = Work(native, label, result)
+        work = Work(self._engine, native, label, result)
         self._keep(work, own, result)
         return work
 
@@ -224,6 +227,13 @@ class Member:
 
     def _take_over(self, connected: Connected, lanes: Sequence[Hop]) -> None:
         """Hand all sockets over to the engine, which closes them."""
+        for peer, file in connected.pages.items():
+            try:
+                self._engine.add_pages(file, peer)
+            except (OSError, RuntimeError, ValueError) as error:
+                text = f"group {self._name!r}: the memory of rank {peer} cannot be read: {error}"
+                raise CommunicationError(f"{text}; set FORESTCOLL_SHARED_MEMORY=0 on all ranks") from None
+            os.close(file)
         for lane, each in connected.senders.items():
             each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
             self._engine.add_sender(_detached(each), lanes[lane].target, lane)
@@ -239,7 +249,8 @@ class Member:
 
 def _detached(connection: socket.socket) -> int:
     connection.setblocking(False)  # noqa: FBT003 (the name that sockets have)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if connection.family != socket.AF_UNIX:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection.detach()
 
 

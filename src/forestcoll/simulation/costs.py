@@ -10,6 +10,7 @@ measured times. Sources of the parameters:
 - rank_gbps: the same tuning.cc lets the channels of an A100 move at most 235 GB/s together.
 - block_gbps: NCCL 2.28 counts at most 24 GB/s for each channel of an A100 with the protocol Simple in one box, and 38.7
   GB/s for an H100 (`perChMaxTreeBws` of the same file).
+- receive_gbps, copy_gbps: fitted to measured programs (`program/measured_blocks.csv`).
 - incast: the term max(w - w_t, 0)·B·ε of *Revisiting the Time Cost Model of AllReduce* (arXiv:2409.04202), with one
   sender as w_t.
 - reduction_us_per_mb: the constant gamma of the direct-connect paper, appendix C.4.
@@ -17,12 +18,14 @@ measured times. Sources of the parameters:
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Protocol
 
 from forestcoll.base.errors import InputError, did_you_mean, shown
 from forestcoll.base.file_kinds import COSTS, check_kind
 from forestcoll.base.files import PathLike, as_path, read_document
 from forestcoll.base.units import bytes_per_microsecond
-from forestcoll.schedule.schedule import Schedule
+from forestcoll.demand.collective import Collective
+from forestcoll.topology import Topology
 
 FORMAT = "forestcoll.costs/1"
 """The format of files with costs."""
@@ -69,6 +72,8 @@ RANGES: dict[str, Range] = {
     "nic_efficiency": Range("", 1, above_zero=True),
     "rank_gbps": Range("GB/s", above_zero=True),
     "block_gbps": Range("GB/s", above_zero=True),
+    "receive_gbps": Range("GB/s", above_zero=True),
+    "copy_gbps": Range("GB/s", above_zero=True),
     "incast": Range("", 1000),
     "reduction_us_per_mb": Range("microseconds"),
 }
@@ -93,6 +98,10 @@ class Costs:
             in GB/s; None for no limit.
         block_gbps: the most that a thread block sends, in GB/s; None for no limit. Only the simulation of programs has
             blocks.
+        receive_gbps: the most that a thread block takes out of the buffers of a channel without sending it on, in GB/s;
+            None if that takes no time.
+        copy_gbps: the most that a thread block copies or adds up in the memory of its GPU, in GB/s; None if that takes
+            no time.
         incast: the part by which each sender to a rank, after the first, makes the last link to the rank slower.
         reduction_us_per_mb: the time to add up 1 MB (10^6 bytes) of received data, in microseconds. It does not overlap
             with the transfer of the same data.
@@ -117,6 +126,8 @@ class Costs:
     nic_efficiency: float | None = None
     rank_gbps: float | None = None
     block_gbps: float | None = None
+    receive_gbps: float | None = None
+    copy_gbps: float | None = None
     incast: float = 0.0
     reduction_us_per_mb: float = 0.0
 
@@ -214,11 +225,27 @@ class Point:
     chunk_bytes: float
 
 
-def point_at(schedule: Schedule, *, size: int, seconds: float, pieces: int, part: float) -> Point:
+class OnNetwork(Protocol):
+    """A collective on a network: a schedule, or the problem that it solves."""
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+
+    @property
+    def collective(self) -> Collective:
+        """The collective."""
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The numbers of the compute nodes that take part."""
+
+
+def point_at(schedule: OnNetwork, *, size: int, seconds: float, pieces: int, part: float) -> Point:
     """Return the point for a simulated time of `schedule`.
 
     Args:
-        schedule: the schedule.
+        schedule: the schedule, or the collective on its network.
         size: the total data M, in bytes.
         seconds: the simulated time.
         pieces: the number of pieces.

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from forestcoll.base.errors import InputError, require_kind, shown
 from forestcoll.base.exact import WrittenFloat, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
+from forestcoll.topology.graph.node_limits import with_node_limits
 from forestcoll.topology.graph.walks import unreachable_pair
 from forestcoll.topology.model import KNOWN_MODELS, PORT_MODELS, Link, Node, NodeId, NodeKind, Topology, near_id
 
@@ -156,6 +157,8 @@ class TopologyBuilder:
             port_model=self._port_model,
             attributes=MappingProxyType(self._attributes),
         )
+        if self._port_model is None:
+            topology = with_node_limits(topology)
         if len(topology.compute) < 2:
             count = len(topology.compute)
             raise self._error(f"has {count} compute node{'s' * (count != 1)}; a collective needs at least two")

@@ -12,10 +12,13 @@
 - exchanges for small messages, such as `exchange-one-shot` (`exchanges`), and one over relays (`relayed`).
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, cached_property, partial
+from math import inf
+from types import MappingProxyType
 
 from forestcoll.algorithms.baseline import Baseline, baselines
 from forestcoll.algorithms.crossings import Crossings
@@ -31,6 +34,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.programs.model import Program
 from forestcoll.runtime.engine.trees import FORESTS
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.forest import schedule_for
@@ -88,6 +92,10 @@ _MOST_FAILURES = 3
 _NEARLY = Fraction(97, 100)
 """The part of the optimum from which no higher shallow forests are tried."""
 
+LEAST_OF_CLOSED_FORM = 0.75
+"""The part of the time of a schedule by its closed form that the fastest program takes at least. In an allreduce, the
+phases of the closed form follow each other; programs whose phases overlap took 0.77 of it."""
+
 MOST_INSTRUCTIONS = 20_000
 """The most instructions of a program that is simulated in one piece."""
 
@@ -109,8 +117,9 @@ _MOST_STOLEN_PIECES = 2
 """The most pieces of shallow forests with stolen hops: with more, the trees of the optimum are about as fast, and it
 takes long to make programs."""
 
-_MOST_RANKS_OVER_SWITCHES = 8
-"""The most ranks for which lanes are tried if no direct links join compute nodes: for 16, they gain at most 2 %."""
+_MOST_RANKS_OVER_SWITCHES = 16
+"""The most ranks, times the phases, for which lanes are tried if no direct links join compute nodes. For an allreduce
+of 16 ranks, which has exchanges, they gain at most 2 %; for a reduce-scatter, 8 %."""
 
 
 @dataclass(frozen=True)
@@ -122,17 +131,24 @@ class Candidate:
         schedule: its schedule, verified; None for an exchange.
         makers: the methods to make its programs; each has programs in one piece.
         most_instructions: the most instructions of a program in several pieces.
+        closed: for each size of the tuning, the time of the schedule by its closed form, in microseconds; empty for an
+            exchange.
     """
 
     name: str
     schedule: Schedule | None
     makers: tuple[Maker, ...]
     most_instructions: int = MOST_IN_PIECES
+    closed: Mapping[int, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def can_be_run(self) -> bool:
         """Whether the runtime of forestcoll runs its schedule."""
         return type(self.schedule) in FORESTS
+
+    def least(self, size: int) -> float:
+        """Return a time below which no program of the schedule is, in microseconds; 0 if none is known."""
+        return LEAST_OF_CLOSED_FORM * self.closed.get(size, 0.0)
 
 
 @dataclass
@@ -158,14 +174,17 @@ class Candidates:
     Attributes:
         best: the optimum.
         lowerings: how programs are made.
+        sizes: the sizes of the tuning.
         progress: receives the name of each candidate.
         skipped: for each candidate that does not apply, the reason.
     """
 
     best: TreeOptimum
     lowerings: Lowerings
+    sizes: Sequence[int]
     progress: Progress
-    skipped: list[tuple[str, str]]
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    _known: dict[object, str] = field(default_factory=dict, init=False)
 
     def find(self) -> list[Candidate]:
         """Return all candidates whose programs differ in one piece, the optimum first.
@@ -175,11 +194,15 @@ class Candidates:
         """
         found: list[Candidate] = []
         known: dict[Program, str] = {}
-        listed = [*self._schedules(), *self._exchanges()]
-        for done, (name, make) in enumerate(listed):
-            self.progress.advance(done, len(listed))
+        made = self._made()
+        fastest = {size: min(each.closed.get(size, inf) for each in made) for size in self.sizes}
+        for done, candidate in enumerate(made):
+            self.progress.advance(len(made) + done, 2 * len(made))
+            name = candidate.name
+            if candidate.closed and all(candidate.least(size) > fastest[size] for size in self.sizes):
+                self.skipped.append((name, "other schedules are much faster for all sizes"))
+                continue
             try:
-                candidate = make()
                 makers = tuple(maker for maker in map(cache, candidate.makers) if maker(1))
             except (InputError, NoSolutionError) as error:
                 self.skipped.append((name, str(error)))
@@ -196,6 +219,21 @@ class Candidates:
         if not found:
             raise NoSolutionError(f"no candidate has a program; {OWN}: {dict(self.skipped)[OWN]}")
         return found
+
+    def _made(self) -> list[Candidate]:
+        """Return all candidates, with the times of their schedules by the closed form."""
+        made: list[Candidate] = []
+        listed = [*self._schedules(), *self._exchanges()]
+        for done, (name, make) in enumerate(listed):
+            self.progress.advance(done, 2 * len(listed))
+            try:
+                candidate = make()
+            except (InputError, NoSolutionError) as error:
+                self.skipped.append((name, str(error)))
+                continue
+            closed = self.lowerings.closed_form(candidate.schedule, self.sizes)
+            made.append(replace(candidate, closed=closed))
+        return made
 
     @cached_property
     def _own(self) -> Schedule:
@@ -267,7 +305,7 @@ class Candidates:
 
     def _in_lanes(self, schedule: TreeSchedule) -> list[Maker]:
         """Return the methods for programs in lanes for large data; between many ranks over switches, none is fast."""
-        if len(schedule.members) > _MOST_RANKS_OVER_SWITCHES and not self._has_direct_links:
+        if len(schedule.members) * len(schedule.phases) > _MOST_RANKS_OVER_SWITCHES and not self._has_direct_links:
             return []
         return [partial(self.lowerings.of_lanes, schedule, lanes) for lanes in LANES]
 
@@ -325,6 +363,8 @@ class Candidates:
     def _of(self, name: str, schedule: Schedule) -> Candidate:
         _check_length(schedule)
         certified(verify(schedule))
+        if isinstance(schedule, TreeSchedule) and (other := self._known.setdefault(_trees_of(schedule), name)) != name:
+            raise InputError(f"its trees are those of {other}")
         makers: list[Maker] = [partial(self.lowerings.of_schedule, schedule)]
         if name in {OWN, ONE_PEER} and isinstance(schedule, TreeSchedule):
             makers += self._in_lanes(schedule) + self._with_stolen_hops(schedule)
@@ -355,6 +395,17 @@ class Candidates:
             return next(filter(None, found), [])
 
         return Candidate(name, None, (programs,))
+
+
+def _trees_of(schedule: TreeSchedule) -> object:
+    """Return the trees of each phase and their shares, whatever their order."""
+    phases, listed = [], expanded(schedule)
+    for phase in listed.phases:
+        shares: defaultdict[object, Fraction] = defaultdict(Fraction)
+        for tree in phase:
+            shares[tree.root, frozenset(tuple(listed.routes[route]) for route in tree.routes)] += tree.share
+        phases.append((phase.op, frozenset(shares.items())))
+    return tuple(phases)
 
 
 def _check_length(schedule: Schedule) -> None:

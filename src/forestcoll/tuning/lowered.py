@@ -6,7 +6,7 @@ The chunks of a program must divide the data: a call of M bytes is possible if e
 lose little bandwidth.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -31,6 +31,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation import Costs
 from forestcoll.simulation.program.events import EventSimulation
 from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.simulate import times_of
 from forestcoll.tuning.costs import ProgramCosts
 from forestcoll.tuning.streams import stream_program
 from forestcoll.verification import certified, verify
@@ -95,6 +96,11 @@ class Timed:
     def microseconds(self, size: int) -> float:
         """Return the time for M of `size` bytes."""
         return self.run(size)[0]
+
+    @property
+    def latency(self) -> float:
+        """The time for the least size, which no program in more pieces goes below for any size."""
+        return self.microseconds(CHUNK_BYTES * self.program.chunks)
 
     @cached_property
     def instructions(self) -> int:
@@ -215,26 +221,36 @@ class Lowerings:
         options = self._options(schedule)
         return replace(program, in_place=options.in_place, out_of_place=options.out_of_place)
 
-    def plans_of(self, schedule: Schedule) -> Iterator[Timed]:
-        """Yield the programs of a schedule for MSCCL++, for each protocol that it has."""
-        for protocol, own in self.costs.protocols.items():
-            if protocol is Protocol.LL128:
-                continue
-            for pieces in (1,) if protocol is Protocol.LL else (1, 2, 4):
-                options = Options(
-                    style=Style.ONE_SIDED,
-                    placement=usual_placement(schedule.collective),
-                    chunks=_chunks(schedule),
-                    pieces=pieces,
-                    protocol=protocol,
-                )
-                try:
-                    lowering = lower(schedule, options, mscclpp.limits())
-                    timed = Timed(plural(pieces, "piece"), lowering.program, self._paths(lowering.schedule), own)
-                    _ = timed.simulation  # links that lead one way have no path back for the signals of a plan
-                except (InputError, NoSolutionError):
-                    continue
-                yield timed
+    def closed_form(self, schedule: Schedule | None, sizes: Sequence[int]) -> dict[int, float]:
+        """Return the time of a schedule for each size by its closed form, in microseconds; none without a schedule."""
+        if schedule is None:
+            return {}
+        times = times_of(self._on_network(schedule))
+        models = [times(costs) for costs in self.costs.protocols.values()]
+        return {size: 1e6 * min(model.point(size).seconds for model in models) for size in sizes}
+
+    @property
+    def protocols_of_plans(self) -> list[Protocol]:
+        """The protocols of plans of MSCCL++."""
+        return [each for each in self.costs.protocols if each is not Protocol.LL128]
+
+    def plan_of(self, schedule: Schedule, protocol: Protocol, pieces: int) -> Timed | None:
+        """Return the program of a schedule for MSCCL++ in this number of pieces; None if there is none."""
+        options = Options(
+            style=Style.ONE_SIDED,
+            placement=usual_placement(schedule.collective),
+            chunks=_chunks(schedule),
+            pieces=pieces,
+            protocol=protocol,
+        )
+        try:
+            lowering = lower(schedule, options, mscclpp.limits())
+            paths = self._paths(lowering.schedule)
+            timed = Timed(plural(pieces, "piece"), lowering.program, paths, self.costs.protocols[protocol])
+            _ = timed.simulation  # links that lead one way have no path back for the signals of a plan
+        except (InputError, NoSolutionError):
+            return None
+        return timed
 
     def _paths(self, schedule: Schedule) -> Paths:
         schedule = self._on_network(schedule)
@@ -298,17 +314,20 @@ def xml_text(program: Program, dialect: msccl_xml.Dialect, least: int, most: int
     return proven_algorithm(made, dialect, program.root)[0]
 
 
+def is_for(program: Program, least: int) -> bool:
+    """Return whether the plan of a program can be for calls of `least` bytes."""
+    return mscclpp.most_bytes(program) >= least
+
+
 def plan_text(program: Program, least: int, most: int) -> str:
     """Return the plan of MSCCL++ for calls of `least` to `most` bytes, which are M; it is read back and proven.
 
     At `most`, its pipelines have as many rounds as the program has pieces.
 
     Raises:
-        InputError: the format cannot express the program, or not for this size.
+        InputError: the format cannot express the program.
     """
     unit = most // program.chunks // CHUNK_BYTES * CHUNK_BYTES
     made = mscclpp.from_program(program, unit_bytes=max(CHUNK_BYTES, unit))
-    if made.most_bytes < least:
-        raise InputError(f"a plan of MSCCL++ with {program.chunks} chunks is for at most {made.most_bytes} bytes")
     made = replace(made, least_bytes=least, most_bytes=min(most, made.most_bytes))
     return proven_plan(made, program.root)[0]

@@ -10,17 +10,18 @@ with the size. Programs that cannot be the fastest are not simulated, by these f
   So `MOST_PIECES` pieces leave at least the corresponding part of it. If the size doubles, the best number of pieces
   at most doubles.
 - Programs in pieces take at least as long as the program in one piece for the least size.
+- No program takes less than a part of the time of its schedule by the closed form (`Candidate.least`).
 
-So a candidate that cannot be the fastest is simulated only for some sizes, for its curve, if it is short. Candidates
-that the runtime of forestcoll runs are compared only among themselves: each size needs the fastest of them, too.
+So a candidate that cannot be the fastest is simulated only for some sizes, for its curve, if it is short.
 
 With stolen hops, programs of more pieces have other trees, which may load the busiest link less. So they may save half
 of the whole time, and all numbers of pieces are tried.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 
 from forestcoll.base.errors import NoSolutionError, plural
 from forestcoll.base.progress import Progress
@@ -29,6 +30,9 @@ from forestcoll.tuning.lowered import CHUNK_BYTES, Timed
 
 MOST_PIECES = 32
 """The most pieces of a program; runtimes cut chunks further by themselves."""
+
+NEAR = 1.02
+"""No further candidates are simulated for a size if one takes at most so many times the lower bound."""
 
 _EVERY = 8
 """Of this many sizes, one is simulated for all candidates whose programs are short."""
@@ -116,14 +120,15 @@ class _Ladder:
     @cached_property
     def _latency(self) -> float:
         """The least time in one piece, that for the least size."""
-        return min(each.microseconds(CHUNK_BYTES * each.program.chunks) for each in self.programs(1))
+        return min(each.latency for each in self.programs(1))
 
     def _is_short(self) -> bool:
         return all(each.instructions <= _SHORT for each in self.programs(self.pieces))
 
     def best(self, size: int, limit: float, *, for_curve: bool) -> Best | None:
         """Return the fastest program for `size`; None if it takes longer than `limit` and is not needed `for_curve`."""
-        if self._cannot_be_faster(size, limit) and not (for_curve and self._is_short()):
+        hopeless = self.candidate.least(size) >= limit or self._cannot_be_faster(size, limit)
+        if hopeless and not (for_curve and self._is_short()):
             return None
         found, pieces = self._at(size, self.pieces), self.pieces
         while self._may_be_faster(found, pieces, limit, size):
@@ -171,9 +176,15 @@ def _is_faster(one: Best, other: Best | None) -> bool:
 
 
 def fastest(
-    candidates: Sequence[Candidate], sizes: Sequence[int], progress: Progress
+    candidates: Sequence[Candidate], sizes: Sequence[int], bound: Callable[[int], float], progress: Progress
 ) -> Iterator[tuple[int, list[Best]]]:
     """Yield each size with the fastest program of each candidate that has one, the fastest first.
+
+    Args:
+        candidates: the candidates.
+        sizes: the sizes, in ascending order.
+        bound: returns the lower bound of the time for a size, in microseconds.
+        progress: receives how many candidates are compared.
 
     Raises:
         NoSolutionError: no candidate has a program for a size.
@@ -186,9 +197,8 @@ def fastest(
         for ladder in ladders:
             progress.advance(done, total)
             done += 1
-            only_run = ladder.candidate.can_be_run
-            rivals = [each for each, _ in found if each.candidate.can_be_run or not only_run]
-            limit = min((each.microseconds for each in rivals), default=float("inf"))
+            limit = min((each.microseconds for each, _ in found), default=inf)
+            limit = 0.0 if limit <= NEAR * bound(size) else limit
             best = ladder.best(size, limit, for_curve=for_curve)
             if best is not None:
                 found.append((best, ladder))

@@ -9,13 +9,15 @@ from forestcoll.base.units import has_known_size
 from forestcoll.demand.collective import UNROOTED, Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.demand.texts import DemandLike
-from forestcoll.programs.formats.msccl_xml import DialectName, dialect_named
+from forestcoll.programs.formats.msccl_xml import Dialect, DialectName, dialect_named
+from forestcoll.programs.targets.target import collector_paused
 from forestcoll.simulation.lower_bound.hop_bounds import HopBound, crossing_latency_us
 from forestcoll.simulation.sizes import SizesLike, sizes_of
+from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.optimum import solve
 from forestcoll.topology import TopologyLike
 from forestcoll.tuning.candidates import Candidates
-from forestcoll.tuning.costs import CostsLike, program_costs
+from forestcoll.tuning.costs import CostsLike, ProgramCosts, program_costs
 from forestcoll.tuning.lowered import Lowerings
 from forestcoll.tuning.ranges import ranges_of
 from forestcoll.tuning.search import Best, fastest
@@ -39,8 +41,8 @@ def tune(  # noqa: PLR0913 (five, and progress)
 ) -> Tuning:
     """Return the best schedule and program of a collective for each range of message sizes.
 
-    For each size, the programs of all candidates are simulated, and the fastest one is chosen. Every schedule is
-    verified, and every program that is returned is read back and run on symbolic data.
+    For each size, the programs of all candidates that may be the fastest are simulated, and the fastest one is chosen.
+    Every schedule is verified. The text of a program is made when it is read: it is read back and run on symbolic data.
 
     Args:
         topology: as for `optimum`. The size in bytes of its bandwidth unit must be known.
@@ -74,25 +76,32 @@ def tune(  # noqa: PLR0913 (five, and progress)
         unit = shown(best.topology.bandwidth_unit)
         raise InputError(f"{best.topology.name}: the size of {unit} in bytes is not known; use GB/s")
     chosen_costs = program_costs(best.topology, costs)
-    lowerings = Lowerings(dialect_named(dialect), len(best.members), chosen_costs)
-    search = Candidates(best, lowerings, progress, [])
+    with collector_paused():
+        return _tuned(best, chosen, chosen_costs, dialect_named(dialect), progress)
+
+
+def _tuned(
+    best: TreeOptimum, sizes: tuple[int, ...], costs: ProgramCosts, dialect: Dialect, progress: Progress
+) -> Tuning:
+    lowerings = Lowerings(dialect, len(best.members), costs)
+    search = Candidates(best, lowerings, sizes, progress)
     progress.begin("making candidates")
     candidates = search.find()
-    crossing = crossing_latency_us(chosen_costs.network(best.topology), best.members)
-    bound = HopBound(best, tuple(chosen_costs.protocols.values()), crossing)
+    crossing = crossing_latency_us(costs.network(best.topology), best.members)
+    bound = HopBound(best, tuple(costs.protocols.values()), crossing)
     progress.begin("simulating programs")
-    found = tuple(fastest(candidates, chosen, progress))
-    progress.begin("writing and checking programs")
+    found = tuple(fastest(candidates, sizes, bound.microseconds, progress))
+    progress.begin("making plans")
     return Tuning(
         topology=best.topology,
         demand=best.demand,
-        sizes=chosen,
+        sizes=sizes,
         microseconds=tuple(listed[0].microseconds for _, listed in found),
-        bounds=tuple(map(bound.microseconds, chosen)),
+        bounds=tuple(map(bound.microseconds, sizes)),
         curves=_curves([listed for _, listed in found]),
-        ranges=ranges_of(found, bound, lowerings, progress),
+        ranges=ranges_of(found, candidates, bound, lowerings, progress),
         algbw=best.bound.algbw,
-        costs=chosen_costs,
+        costs=costs,
         skipped=tuple(search.skipped),
     )
 

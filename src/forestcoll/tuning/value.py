@@ -1,5 +1,6 @@
 """The result of tuning as frozen values."""
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -32,6 +33,33 @@ class Curve:
     microseconds: tuple[float | None, ...]
 
 
+class Texts(Mapping[str, str]):
+    """The texts of the programs of a range by the name of the format, each made and checked when it is first read.
+
+    Args:
+        makers: the function that makes each text.
+
+    Example:
+        >>> from forestcoll import tune
+        >>> tune("ring:nodes=3", "allgather", [2**20]).ranges[-1].programs["msccl-xml"][:5]
+        '<algo'
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], str]]) -> None:
+        self._makers, self._made = dict(makers), dict[str, str]()
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
 @dataclass(frozen=True)
 class SizeRange:
     """A range of sizes and what is best in it.
@@ -44,10 +72,12 @@ class SizeRange:
         microseconds: the time of the program at `most`.
         bound_microseconds: the lower bound at `most` of every program of messages, as MSCCL runs them.
         schedule: the schedule for this range: that of the candidate. If the candidate is an exchange, or the runtime
-            cannot run its schedule, it is the best one that the runtime can run.
+            cannot run its schedule, it is the one of all that the runtime can run that is the fastest at `most` by its
+            closed form.
         schedule_name: the name of the candidate that has `schedule`.
         chunks: the number of chunks of the program; it divides the data of a call if each chunk is whole elements.
-        programs: the texts of the programs, by the name of the format.
+        programs: the texts of the programs, by the name of the format; each is read back and run on symbolic data when
+            it is made, which is when it is first read.
         program_microseconds: the time of each program at `most`, by the name of the format.
 
     Example:
@@ -66,7 +96,7 @@ class SizeRange:
     schedule: Schedule
     schedule_name: str
     chunks: int
-    programs: dict[str, str]
+    programs: Mapping[str, str]
     program_microseconds: dict[str, float]
 
     @property

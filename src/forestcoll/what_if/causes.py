@@ -157,7 +157,7 @@ class _Search:
         if demand is None or unreachable_pair(network, demand.members(network)) is not None:
             return None
         if self._is_exchange:
-            return flow_search(network, demand, SILENT).bound.algbw
+            return flow_search(network, demand, SILENT, paths=False).bound.algbw
         if not self._before:
             return None
         after = bound_by(name, network, demand)

@@ -86,7 +86,7 @@ def solved(network: Topology, demand: NodeDemand) -> Solved | None:
     if _apart(network, demand) is not None:
         return None
     if demand.collective.is_personalised:
-        flows = flow_search(network, demand)
+        flows = flow_search(network, demand, paths=False)
         return Solved(flows.algbw, flows.bound)
     members = demand.members(network)
     part = usable_part(network, members)

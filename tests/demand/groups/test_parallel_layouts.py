@@ -18,7 +18,7 @@ def test_the_first_dimension_is_the_fastest() -> None:
 
 
 def test_the_groups_of_each_dimension_contain_each_rank_once() -> None:
-    layout = Layout.of("pp=3,tp=4,ep=2,cp=1,dp=5")
+    layout = Layout.of("pp=3,tp=4,ep=2,cp=1,dp=5,fsdp=2")
     assert set(layout.names) == set(DIMENSIONS)
     for name, size in layout.sizes:
         groups = layout.groups(name)

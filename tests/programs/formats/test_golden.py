@@ -12,7 +12,7 @@ from forestcoll.demand.collective import Collective
 from forestcoll.programs.targets.target import Export, Target, targets
 
 RING, BOXES = "ring:nodes=3", "dgx-a100:boxes=2,gpus=2"
-PACKETS = "mscclpp-json:placement=out-of-place,protocol=LL,pieces=1"
+PACKETS = "mscclpp-json:placement=out-of-place,protocol=LL"
 
 CASES: dict[str, tuple[str, Collective, str]] = {
     "ring-allgather-microsoft.xml": (RING, Collective.ALLGATHER, "msccl-xml"),

@@ -151,6 +151,18 @@ def with_another_group(document: dict[str, Any]) -> None:
     document["gpus"][0]["channels"][1]["rank_groups"][0]["ranks"] = [1]
 
 
+def with_a_group_of_one_rank(document: dict[str, Any]) -> None:
+    for channel in document["gpus"][1]["channels"]:
+        channel.get("rank_groups", []).clear()
+    document["gpus"][1]["threadblocks"] = []
+
+
+def with_groups_in_two_orders(document: dict[str, Any]) -> None:
+    for gpu in document["gpus"]:
+        gpu["channels"].append(gpu["channels"][-1] | {"buffer_type": "o"})
+    document["gpus"][1]["channels"].reverse()
+
+
 def without_gpus(document: dict[str, Any]) -> None:
     document["gpus"] = []
 
@@ -195,6 +207,8 @@ BROKEN: list[tuple[Callable[[], dict[str, Any]], Change]] = [
     (plan, _set("gpus/0/channels/0/connected_to", [7])),
     (packet_plan, with_more_chunks_of_one_rank),
     (switch_plan, with_another_group),
+    (switch_plan, with_a_group_of_one_rank),
+    (switch_plan, with_groups_in_two_orders),
     (plan, _set(f"{FIRST}/channels/0/channel_ids", [0] * 17)),
     (plan, _set(f"{FIRST}/remote_buffer_refs/0/remote_buffer_ids", [3])),
     (plan, _set("gpus/0/remote_buffers/0/access_channel_types", ["port"])),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from typing import ClassVar
 
 import pytest
 
@@ -14,8 +15,10 @@ from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
 from forestcoll.programs.model import DeferredRanks, Program, block_counts, instruction_count, message_counts
 from forestcoll.programs.model.limits import Limits
 from forestcoll.programs.targets.chakra import Chakra
+from forestcoll.programs.targets.msccl_xml import MscclXml
 from forestcoll.schedule.schedule import Schedule
-from forestcoll.tuning.programs.estimate import announce_export
+from forestcoll.tuning.programs.candidates import Candidates, Objective
+from forestcoll.tuning.programs.estimate import announce_export, announce_search
 from remarks import Remarks
 
 
@@ -117,6 +120,28 @@ def test_a_long_export_is_announced_and_a_too_long_one_is_refused() -> None:
     assert text.endswith("480,000 instructions, in files of 36 MB, takes about 12 s and 192 MB of memory")
     with pytest.raises(InputError, match="use at most about 416666 pieces"):
         announce_export(schedule, Chakra(), MOST_INSTRUCTIONS // 30, remarks)
+
+
+def test_the_search_for_a_program_with_one_root_is_announced_and_its_progress_begins_at_once() -> None:
+    """It does all of its work if no program is fast enough: on four H100 boxes, 28 s were measured."""
+
+    class Bar(Remarks):
+        counts: ClassVar[list[tuple[int, int]]] = []
+
+        def advance(self, done: int, total: int) -> None:
+            self.counts.append((done, total))
+
+    for spec, seconds in (("dgx-h100:boxes=4", 28), ("ring:nodes=4", None)):
+        remarks = Bar()
+        space = Candidates(generate(spec, "broadcast:root=0"), MscclXml(), Objective(), remarks)
+        assert remarks.counts[-1] == (0, 100)
+        if seconds is None:
+            space.work = space.most_work * 3 // 4
+        announce_search(space)
+        assert [f"takes about {seconds} s" in text for text in remarks.texts] == [True] * (seconds is not None)
+    space = Candidates(generate("dgx-h100:boxes=4"), MscclXml(), Objective(), remarks)
+    announce_search(space)
+    assert not remarks.texts
 
 
 def test_a_program_of_too_many_parts_is_refused_before_they_are_made() -> None:

@@ -1,7 +1,8 @@
 """One-sided programs: the jobs of ranks, the blocks that do them, and the order that semaphores and signals give."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.programs.interpreter import check
 from forestcoll.programs.lowering import Options, Placement, Style, lower
-from forestcoll.programs.model import Block, Buffer, ChannelKind, Instruction, Program, Span
+from forestcoll.programs.model import Block, Buffer, ChannelKind, Instruction, Multicast, Program, Protocol, Span
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.trees.value import TreeSchedule
 from small_programs import changed
@@ -96,6 +97,73 @@ def test_blocks_that_share_a_result_wait_for_each_other(collective: Collective, 
     assert places
     removed: dict[str, Any] = {name: ()}
     assert not any(check(changed(program, place, **removed)).ok for place in places[::3])
+
+
+NVLS = tuple(f"dgx-h100:boxes={boxes},gpus={gpus},nvls=true" for boxes, gpus in ((1, 4), (2, 4), (2, 3), (3, 3)))
+
+
+def sums_of_switches(program: Program) -> Iterator[tuple[tuple[int, int, int], Multicast, Multicast]]:
+    for rank, block, number, each in program.instructions():
+        if isinstance(source := next(iter(each.sources), None), Multicast):
+            (target,) = each.targets
+            assert isinstance(target, Multicast)
+            yield (rank, block, number), source, target
+
+
+@pytest.mark.parametrize("placement", [Placement.IN_PLACE, Placement.OUT_OF_PLACE])
+@pytest.mark.parametrize("spec", NVLS)
+def test_switches_add_up_the_data_of_their_boxes(spec: str, placement: Placement) -> None:
+    """Each chunk has one sum in each box; out of place, roots that wait for other boxes add up by themselves."""
+    schedule = schedule_of(spec, Collective.ALLREDUCE)
+    program = program_of(spec, Collective.ALLREDUCE, placement=placement)
+    assert check(program).ok
+    boxes = [schedule.topology.nodes[node].attributes["box"] for node in schedule.members]
+    several = len(set(boxes))
+    sums = list(sums_of_switches(program))
+    for (rank, *_), source, target in sums:
+        assert program.groups[source.group] == tuple(other for other, box in enumerate(boxes) if box == boxes[rank])
+        stored = program.groups[target.group]
+        assert rank in stored
+        assert set(stored) <= set(program.groups[source.group])
+        assert len(stored) in {2, len(program.groups[source.group])}
+    by_roots = placement is Placement.OUT_OF_PLACE and several > 1
+    assert sum(source.count for _, source, _ in sums) == program.chunks * (several - by_roots)
+    if not by_roots:
+        written = [(rank, place.rank) for rank, *_, each in program.instructions() for place in _spans(each.targets)]
+        assert all(rank == other or boxes[rank] != boxes[other] for rank, other in written)
+
+
+def _spans(places: Iterable[object]) -> Iterator[Span]:
+    return (place for place in places if isinstance(place, Span))
+
+
+@pytest.mark.parametrize("spec", NVLS)
+def test_a_sum_of_a_switch_needs_all_that_orders_it(spec: str) -> None:
+    """Without a rank, at another place, or before ranks have started or added what they received, it is wrong."""
+    program = program_of(spec, Collective.ALLREDUCE, placement=Placement.IN_PLACE, pieces=1)
+    sums = list(sums_of_switches(program))
+    for place, source, target in sums[::2]:
+        rank, block, number = place
+        group = program.groups[source.group]
+        left_out = next(other for other in group if other != rank)
+        more = replace(program, groups=(*program.groups, tuple(other for other in group if other != left_out)))
+        assert not check(changed(more, place, sources=(replace(source, group=len(program.groups)),))).ok
+        moved = replace(target, offset=(target.offset + target.count) % program.chunks)
+        assert not check(changed(program, place, targets=(moved,))).ok
+        listed = program.ranks[rank].blocks[block].instructions
+        for before in range(number):
+            if listed[before].waits:
+                assert not check(changed(program, (rank, block, before), waits=())).ok
+    held = [(rank, block, number) for rank, block, number, each in program.instructions() if each.acquires]
+    assert bool(held) == (not spec.startswith("dgx-h100:boxes=1"))
+    assert not any(check(changed(program, place, acquires=())).ok for place in held)
+
+
+def test_switches_between_boxes_and_packets_add_up_nothing() -> None:
+    for spec, changes in (("superpod-h100:boxes=2,sharp=true", {}), (NVLS[1], {"protocol": Protocol.LL, "pieces": 1})):
+        program = program_of(spec, Collective.ALLREDUCE, **changes)
+        assert not program.groups
+        assert check(program).ok
 
 
 def test_trees_have_blocks_in_proportion_to_their_shares() -> None:

@@ -123,6 +123,20 @@ def test_a_link_has_its_rate() -> None:
     assert 15 < float(done.stdout) < 21.5  # a loaded machine may be slower
 
 
+_HOST = """
+import sys
+from forestcoll.runtime.sharing import sharing_here
+shared = sharing_here(lambda _: 0, {})
+sys.stdout.write(("nothing" if shared is None else shared.host) + "\\n")
+"""
+
+
+def test_ranks_share_no_memory_and_use_the_links() -> None:
+    done = run(*ring(3), "--", sys.executable, "-c", _HOST)
+    assert done.returncode == 0, done.stderr
+    assert len(set(done.stdout.split()) - {"nothing"}) == 3
+
+
 def test_a_link_changes_while_ranks_run() -> None:
     show = "tc class show dev to1 | grep -o 'rate [0-9]*Mbit'; grep -c '\"bandwidth\": 20$' $FORESTCOLL_TOPOLOGY"
     script = f"[ $RANK = 0 ] || exit 0; {show}; sleep 4; {show}"

@@ -15,11 +15,13 @@ from forestcoll.algorithms.generate import optimum
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand, NodeDemand
+from forestcoll.solver.exact_lp import linear_program
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.flows.value import FlowOptimum
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.topology.symmetry.orbits import Orbits
+from mixed_networks import random_network
 from networks import SMALL, examples, linked, networks
 from oracles import exit_bandwidth, subsets
 
@@ -32,6 +34,25 @@ def solved(topology: Topology, demand: NodeDemand) -> FlowOptimum:
     assert found.is_optimal
     assert found.bound.proof.algbw(topology, demand) == found.algbw
     return found
+
+
+@examples(60)
+@given(st.data(), networks(most=6, kinds=st.just(SMALL)))
+def test_without_paths_the_optimum_is_the_same(data: st.DataObject, topology: Topology) -> None:
+    demand = data.draw(demands(topology))
+    found, alone = flow_search(topology, demand), flow_search(topology, demand, paths=False)
+    assert (alone.algbw, alone.bound) == (found.algbw, found.bound)
+    assert alone.is_reached
+
+
+@pytest.mark.parametrize("kind", ["leaf-spine", "rails"])
+def test_exact_flows_of_large_programs_are_recognised(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    topology = random_network(kind, "2", 48)
+    exact = solved(topology, ALL_TO_ALL)
+    monkeypatch.setattr(linear_program, "MOST_EXACT_COLUMNS", -1)
+    found = flow_search(topology, ALL_TO_ALL, paths=False)
+    assert (found.algbw, found.paths, found.is_reached) == (exact.algbw, (), True)
+    assert flow_search(topology, ALL_TO_ALL).paths
 
 
 def full_ring(nodes: int) -> Fraction:

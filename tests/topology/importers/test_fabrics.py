@@ -4,9 +4,9 @@ import time
 from fractions import Fraction
 
 import pytest
-from import_tools import ids, import_text, links, problem
 
 from forestcoll.topology.importers.fabrics.hostlist import expanded
+from import_tools import ids, import_text, links, problem
 
 
 def guid(number: int) -> str:
@@ -423,3 +423,22 @@ def test_two_adapters_with_one_cable() -> None:
     ]
     names = ("node-a/mlx5_0", "node-b/mlx5_0")
     assert links(import_text("".join(lines))) == dict.fromkeys((names, names[::-1]), Fraction(25, 2))
+
+
+def test_scontrol_lists_all_hosts_below_a_switch_which_are_linked_to_the_lowest_only() -> None:
+    conf = "SwitchName=leaf0 Nodes=n[0-1]\nSwitchName=leaf1 Nodes=n[2-3]\nSwitchName=spine Switches=leaf[0-1]\n"
+    printed = (
+        "SwitchName=leaf0 Level=0 LinkSpeed=1 Nodes=n[0-1]\nSwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[2-3]\n"
+        "SwitchName=spine Level=1 LinkSpeed=1 Nodes=n[0-3] Switches=leaf[0-1]\n"
+    )
+    assert links(import_text(printed, link_bandwidth=25)) == links(import_text(conf, link_bandwidth=25))
+
+
+def test_a_fabric_without_a_subnet_manager_has_no_active_link_which_is_said() -> None:
+    text = iblinkinfo().replace("Active/", "Initialize/")
+    count = text.count("Initialize/")
+    assert count > 0
+    message = (
+        f"no link is active, and {count} ports are in the state Initialize; start a subnet manager, such as opensm"
+    )
+    assert message in problem(text)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import networkx as nx
+
 from import_tools import ids, import_text, links, problem
 
 CYCLE = nx.cycle_graph(4)
@@ -257,3 +258,32 @@ def test_entities_that_grow_are_refused_at_once() -> None:
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     text = f'<!DOCTYPE g [<!ENTITY l0 "ha">{laughs}]><graphml><graph>&l9;</graph></graphml>'
     assert "declares the XML entity" in problem(text)
+
+
+RUSTWORKX = """<?xml version="1.0" encoding="UTF-8"?><graphml>
+<key id="d1" for="node" attr.name="name" attr.type="string"></key>
+<key id="d2" for="node" attr.name="kind" attr.type="string"></key>
+<key id="d1" for="edge" attr.name="bandwidth" attr.type="float"></key><graph edgedefault="undirected">
+<node id="n0"><data key="d1">gpu0</data><data key="d2">compute</data></node>
+<node id="n1"><data key="d1">gpu1</data><data key="d2">compute</data></node>
+<edge source="n0" target="n1"><data key="d1">400000000</data></edge>
+<edge source="n0" target="n1"><data key="d1">25</data></edge></graph></graphml>"""
+
+
+def test_ids_of_keys_are_those_of_nodes_or_of_edges_and_what_may_be_rounded_is_noted() -> None:
+    imported = import_text(RUSTWORKX)
+    assert ids(imported) == ["gpu0", "gpu1"]
+    assert imported.bandwidths == {Fraction(400000025): 2}
+    assert "1 value of type float, such as 400000000, may be rounded to 32 bits" in imported.assumed[0]
+    assert not any("rounded" in each for each in import_text(RUSTWORKX.replace("400000000", "400")).assumed)
+
+
+def test_ids_of_nodes_on_edges_as_igraph_writes_them_are_noted_and_nodes_keep_the_ids_that_igraph_read() -> None:
+    text = RUSTWORKX.replace('"d1" for="edge"', '"e" for="edge"').replace('key="d1">4', 'key="e">4')
+    text = text.replace('attr.name="name"', 'attr.name="id"').replace("float", "double")
+    text = text.replace('<data key="d1">25', '<data key="e_id">gpu0</data><data key="e">25')
+    text = text.replace("<graph ", '<key id="e_id" for="edge" attr.name="id" attr.type="string"/><graph ')
+    imported = import_text(text)
+    assert ids(imported) == ["gpu0", "gpu1"]
+    assert imported.bandwidths == {Fraction(400000025): 2}
+    assert imported.ignored == ("the ids of 1 edge, which are ids of nodes, as igraph writes them",)

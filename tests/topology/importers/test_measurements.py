@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from import_tools import import_text, links, problem
 
 from forestcoll.algorithms.generate import optimum
 from forestcoll.measurement.probe.plan import steps_of
@@ -28,6 +27,7 @@ from forestcoll.topology.importers.measurements.document import (
 from forestcoll.topology.importers.measurements.speeds import BOX_SPEEDS, NETWORK_SPEEDS, nearest_speed
 from forestcoll.topology.importers.reading import import_topology
 from forestcoll.topology.model import Topology
+from import_tools import import_text, links, problem
 
 RECORDED = Path(__file__).parent / "recorded"
 Path_ = Callable[[int, int], dict[object, float]]

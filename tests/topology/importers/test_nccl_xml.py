@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from import_tools import algbw, ids, import_text, links, problem
 
 from forestcoll import failures
 from forestcoll.algorithms.boxes import Boxes
@@ -20,6 +19,7 @@ from forestcoll.topology.importers.reading import import_topology
 from forestcoll.topology.link_classes import link_classes as topology_classes
 from forestcoll.topology.registry import build_topology, load_topology
 from forestcoll.topology.writers.formats import write_network
+from import_tools import algbw, ids, import_text, links, problem
 from refusal import refusal
 
 

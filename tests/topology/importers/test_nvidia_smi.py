@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+
 from import_tools import algbw, full, ids, import_text, links, matrix, problem
 
 NICS = ["PXB SYS"] * 4 + ["SYS PXB"] * 4

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from import_tools import import_text, problem
 from test_fabrics import TREE
 from test_graphs import NATIVE
 from test_hwloc_xml import dgx2
@@ -28,6 +27,7 @@ from forestcoll.topology.importers.options import FIELDS
 from forestcoll.topology.importers.reading import import_sources, import_topology
 from forestcoll.topology.importers.simulators import infragraph
 from forestcoll.topology.importers.source import Source
+from import_tools import import_text, problem
 from networks import examples, linked
 from refusal import refusal
 

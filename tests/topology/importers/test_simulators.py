@@ -4,10 +4,9 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from import_tools import algbw, ids, import_text, links, problem
-
 from forestcoll.algorithms.generate import optimum
 from forestcoll.topology.registry import build_topology
+from import_tools import algbw, ids, import_text, links, problem
 
 FABRIC = """7 3 8 // {no. of nodes}  {no. of switches}  {no. of links}
 4 5 6 // {List of node id for switches}

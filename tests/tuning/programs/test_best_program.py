@@ -110,7 +110,7 @@ def test_programs_are_nearly_as_fast_as_their_schedules(
 
 def test_more_chunks_never_reach_less() -> None:
     schedule = generate("dgx-a100:boxes=2,gpus=4")
-    plain = replace(RCCL, instances=1, pieces=1, blocks=32)  # the search over these options takes half a minute
+    plain = replace(RCCL, instances=1, blocks=32)
     found = [
         best_program(schedule, replace(plain, chunks=most), objective=Objective(sizes=(2**20,))).lowering
         for most in (48, 64)
@@ -132,7 +132,7 @@ def test_programs_with_too_many_instances_to_be_simulated_are_not_made(monkeypat
 
 def test_latencies_are_named_as_the_reason_of_a_slow_program() -> None:
     objective = Objective(sizes=(10**9,), costs=Costs(alpha_us=10**5))
-    chosen = best_program(generate("ring:nodes=3"), replace(RCCL, instances=1, pieces=1), objective=objective)
+    chosen = best_program(generate("ring:nodes=3"), replace(RCCL, instances=1), objective=objective)
     reason = why_slow(chosen)
     assert reason is not None
     assert "100000 us to arrive" in reason
@@ -152,7 +152,7 @@ def test_blocks_and_latencies_are_named_together_if_one_alone_is_not_the_reason(
 
 @pytest.mark.parametrize(("chunks", "most", "others"), [(16, "266.7", 0), (32, "320", 1)])
 def test_what_slows_a_program_down_besides_rounding_is_named(chunks: int, most: str, others: int) -> None:
-    target = replace(RCCL, chunks=chunks, instances=1, pieces=1, step_chunks=1)
+    target = replace(RCCL, chunks=chunks, instances=1)
     reason = why_slow(best_program(generate("mi250:boxes=1"), target))
     assert reason is not None
     assert reason.startswith(f"shares are rounded to {chunks} chunks, or fewer trees are used, so that {most} GB/s")
@@ -167,7 +167,7 @@ def test_the_chunks_of_an_all_to_all_can_be_given() -> None:
 
 def test_instances_may_use_more_blocks_than_a_single_one() -> None:
     schedule = generate("dgx-h100:boxes=2,gpus=4")  # a NIC has 50 GB/s, a block 38.7
-    target = MscclXml(chunks=8, pieces=1, step_chunks=1)
+    target = MscclXml(chunks=8)
     chosen = best_program(schedule, target, objective=Objective(sizes=(10**9,)))
     assert chosen.options.instances > 1
     assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
@@ -282,9 +282,9 @@ def test_with_two_peers_a_rank_exchanges_data_with_two_ranks_of_other_boxes(coll
 def test_a_program_of_many_ranks_has_two_peers_in_other_boxes() -> None:
     """On 34 boxes, a rank has 34 peers along the trees of the optimum; RCCL has 32 blocks on a channel number."""
     schedule = generate("dgx-a100:boxes=34,gpus=2", "reduce-scatter")
-    chosen = best_for_runtime(schedule, replace(RCCL, instances=1, pieces=1, step_chunks=1))
+    chosen = best_for_runtime(schedule, replace(RCCL, instances=1), objective=Objective(sizes=(2**28,)))
     assert chosen.schedule == with_two_peers(schedule)
-    assert chosen.points[-1].algbw >= 0.9 * float(schedule.algbw)
+    assert chosen.points[-1].algbw >= 0.95 * float(schedule.algbw)
     assert (chosen.lowering.schedule_algbw, chosen.lowering.other_trees) == (schedule.algbw, 1)
     assert check(chosen.lowering.program).ok
 

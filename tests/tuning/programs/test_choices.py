@@ -62,8 +62,8 @@ def test_more_parts_move_in_smaller_messages_until_the_blocks_are_used() -> None
     assert (parts_of(more, Fraction(1)), message_of(more, Fraction(1)) * 2 // message_of(first, Fraction(1))) == (26, 1)
     full = replace(first_candidate(found), options=more)
     assert Parts().of(full, replace(found, target=MscclppJson(blocks=104))) is not None
-    crowded = space("dgx-h100:boxes=2,nvls=true", MscclppJson(), "allreduce")
-    many = crowded.evaluate(in_parts(first_options(crowded), Fraction(1, 16), 10, crowded.finest))
+    crowded = space("dgx-h100:boxes=1,nvls=true", MscclppJson(), "allreduce")
+    many = crowded.evaluate(in_parts(first_options(crowded), Fraction(1, 8), 88, crowded.finest))
     assert many is not None
     assert Parts().of(many, crowded) is None
 
@@ -105,9 +105,9 @@ def test_moves_keep_options_within_their_limits(target: RuntimeTarget) -> None:
 
 @pytest.mark.parametrize("target", ["msccl-xml", "mscclpp-json"])
 def test_given_options_are_used(target: str) -> None:
-    chosen = targets.read(f"{target}:instances=2,pieces=1,blocks=8")
+    chosen = targets.read(f"{target}:instances=2,blocks=8")
     options = best_program(generate("dgx-a100:boxes=1,gpus=3"), chosen).options
-    assert (options.instances, options.pieces, options.blocks) == (2, 1, 8)
+    assert (options.instances, options.blocks) == (2, 8)
 
 
 @pytest.mark.parametrize(

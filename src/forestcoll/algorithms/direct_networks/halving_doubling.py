@@ -12,6 +12,7 @@ import numpy as np
 from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
+from forestcoll.schedule.steps.limits import within_limits
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.solver.generation.bfb.allgather import require_direct
 from forestcoll.solver.generation.step_duality import from_allgathers
@@ -79,4 +80,4 @@ class HalvingDoubling(Method):
 
     def schedule(self, problem: Problem) -> StepSchedule:
         """Return the steps."""
-        return halving_doubling_schedule(problem.topology, problem.collective)
+        return within_limits(problem.topology, lambda network: halving_doubling_schedule(network, problem.collective))

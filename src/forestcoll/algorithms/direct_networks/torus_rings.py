@@ -16,6 +16,7 @@ from forestcoll.algorithms.method import Method, Problem, methods
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.schedule.rows import IntArray
+from forestcoll.schedule.steps.limits import within_limits
 from forestcoll.schedule.steps.value import StepPhase, StepSchedule, Transfers
 from forestcoll.solver.generation.bfb.allgather import require_direct
 from forestcoll.solver.generation.step_duality import from_allgathers
@@ -128,4 +129,4 @@ class TorusRings(Method):
 
     def schedule(self, problem: Problem) -> StepSchedule:
         """Return the steps."""
-        return torus_ring_schedule(problem.topology, problem.collective)
+        return within_limits(problem.topology, lambda network: torus_ring_schedule(network, problem.collective))

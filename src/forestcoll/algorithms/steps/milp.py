@@ -65,6 +65,7 @@ There is no limit in seconds: with one, the result would depend on the load of t
     title="the integer program",
     summary="The best schedule of few steps, found by an integer program",
     by_size=False,
+    most_by_default=0,
 )
 def milp(problem: Problem) -> BaselineResult:
     """Return the best schedule over some numbers of chunks and steps.

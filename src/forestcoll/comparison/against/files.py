@@ -113,7 +113,8 @@ def _program(path: Path, problem: Problem) -> ComparedFile:
     if found.fault is not None or found.program is None:
         return ComparedFile(str(path), "program", fault=f"not valid: {_sentence(str(found.fault))}")
     _check_shards(path, found.program, problem)
-    return ComparedFile(str(path), "program", ProgramRun(problem, found.program, str(path)))
+    run = ProgramRun(problem, found.program, str(path), is_msccl=found.format == "msccl-xml")
+    return ComparedFile(str(path), "program", run)
 
 
 def _check_task(path: Path, program: Program, wanted: Collective) -> None:

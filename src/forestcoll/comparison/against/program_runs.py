@@ -5,8 +5,9 @@ paths through switches, as the sends of all `algorithms` that name only pairs. D
 or copies (multicast) crosses the link of each rank of the group once.
 
 The algbw is that of the busiest link: M over the time that the link needs for all data that crosses it. It counts
-neither latencies nor waiting. The times are those of the event simulation of the program as it is: it does not cut
-chunks further, as a runtime may.
+neither latencies nor waiting. The times are those of the event simulation of the program. A program of MSCCL is
+simulated as its runtime moves data: in rounds and messages, with the thread blocks of the machine if they were measured
+(`simulation/program/measured_blocks.csv`). Other programs are simulated as they are.
 """
 
 from collections import Counter
@@ -19,12 +20,16 @@ from itertools import pairwise
 from forestcoll.algorithms.method import Problem
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import bytes_per_microsecond
+from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.model import Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation import Costs, Point
 from forestcoll.simulation.program.events import run_in_time
+from forestcoll.simulation.program.measured_blocks import MeasuredBlocks, measured_blocks
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.simulate import MOST_INSTRUCTIONS
+from forestcoll.topology.gpus import gpu_of
 from forestcoll.topology.graph.routes import Path
+from forestcoll.tuning.programs.rounds import MEASURED_INSTRUCTIONS, RoundModel
 
 _LONG_US = 10**9
 """A latency in microseconds that is much longer than the rest of the time of a program."""
@@ -38,11 +43,13 @@ class ProgramRun:
         problem: the collective and the network.
         program: the program.
         where: the file, for error messages.
+        is_msccl: whether MSCCL runs it.
     """
 
     problem: Problem
     program: Program
     where: str
+    is_msccl: bool = False
 
     @cached_property
     def loads(self) -> list[Fraction]:
@@ -82,8 +89,56 @@ class ProgramRun:
         return round(seconds / (_LONG_US * 1e-6))
 
     def points(self, sizes: Sequence[int], costs: Costs | None) -> tuple[Point, ...]:
-        """Return the simulated time for each size; none if the program is too long to be simulated."""
-        return tuple(self._point(size, costs or Costs()) for size in sizes) if self._is_short else ()
+        """Return the simulated time for each size; none if the program is too long to be simulated.
+
+        Args:
+            sizes: the sizes of the data M in bytes.
+            costs: the parameters of the model; None for those of the machine.
+        """
+        if not self._is_short:
+            return ()
+        if self.is_msccl:
+            model = self._model(costs)
+            return tuple(model.point(size, MEASURED_INSTRUCTIONS) for size in sizes)
+        return tuple(self._point(size, costs or Costs()) for size in sizes)
+
+    @cached_property
+    def blocks(self) -> MeasuredBlocks | None:
+        """What the thread blocks of the machine reach; None if no measurement is known."""
+        return measured_blocks(self.problem.topology, self.program.protocol) if self.is_msccl else None
+
+    @property
+    def blocks_note(self) -> str:
+        """What the times assume about the thread blocks of a known machine; empty if there is nothing to say."""
+        gpu = gpu_of(self.problem.topology)
+        if not self.is_msccl or gpu is None:
+            return ""
+        if self.blocks is not None:
+            protocol, gbps = self.program.protocol.value, self.blocks.costs.block_gbps
+            return f"in the times, a thread block moves {gbps:g} GB/s with {protocol}, as measured on {gpu.name}"
+        if gpu.block_gbps is not None:
+            return f"in the times, a thread block sends at most {gpu.block_gbps:g} GB/s, as NCCL counts for {gpu.name}"
+        return f"in the times, thread blocks have no limit, because no program was measured on {gpu.name}"
+
+    @property
+    def _machine_costs(self) -> Costs:
+        """The costs of the machine: as measured, else with the limit of blocks that `export` uses, if it is known."""
+        gpu = gpu_of(self.problem.topology)
+        return self.blocks.costs if self.blocks else Costs(block_gbps=gpu.block_gbps if gpu else None)
+
+    def _model(self, costs: Costs | None) -> RoundModel:
+        """Return the model of a program of MSCCL."""
+        connection = CONNECTIONS[self.program.protocol.value]
+        return RoundModel(
+            schedule=self.problem,
+            program=self.program,
+            chunks=self.program.chunks,
+            round_bytes=connection.slot_bytes,
+            paths=self._paths,
+            costs=costs or self._machine_costs,
+            algbw=self.algbw,
+            slices=self.blocks.slices if self.blocks else connection.slices,
+        )
 
     @cached_property
     def _is_short(self) -> bool:

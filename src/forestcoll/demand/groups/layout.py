@@ -15,6 +15,7 @@ from forestcoll.topology import Topology
 DIMENSIONS = {
     "tp": "tensor-parallel",
     "dp": "data-parallel",
+    "fsdp": "fully sharded data-parallel",
     "ep": "expert-parallel",
     "pp": "pipeline-parallel",
     "cp": "context-parallel",

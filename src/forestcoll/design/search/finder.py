@@ -22,6 +22,7 @@ beat is not counted.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import gcd
 
 from forestcoll.base.display import Displayed
@@ -56,6 +57,7 @@ class Frontier(Displayed):
         bidirectional: whether the search was for bidirectional networks only.
         members: the networks for which no other network is at least as good in both the steps (T_L) and the bandwidth
             factor (T_B in units of M/B). They are sorted by increasing steps, which is also decreasing T_B.
+        with_exchanges: whether the rate of an all-to-all is a third measure (`exchange_frontier`).
 
     Example:
         >>> frontier = find_topologies(12, 2)
@@ -67,6 +69,7 @@ class Frontier(Displayed):
     degree: int
     bidirectional: bool
     members: tuple[Construction, ...]
+    with_exchanges: bool = False
 
 
 class TopologyFinder:
@@ -86,7 +89,7 @@ class TopologyFinder:
     def __init__(
         self, *, bidirectional: bool = False, published_only: bool = False, bases: Sequence[Construction] = ()
     ) -> None:
-        self.bidirectional = bidirectional
+        self.bidirectional = bool(bidirectional)
         self.published_only = bool(published_only)
         self.bases = listed(bases, Construction, "bases", "a network that design.base_network makes")
         self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
@@ -108,10 +111,35 @@ class TopologyFinder:
             NoSolutionError: no such network is known. The message names the nearest size with a network.
         """
         check_question(nodes, degree)
-        members = self._frontier(nodes, degree)
+        members = self._offered(nodes, degree)
         if not members:
             raise NoSolutionError(self._no_network_message(nodes, degree))
         return Frontier(nodes, degree, self.bidirectional, members)
+
+    @cached_property
+    def narrower(self) -> tuple["TopologyFinder", ...]:
+        """The finders with one restriction more: of bidirectional networks, of the paper's bases, without own bases."""
+        both_ways, published, bases = self.bidirectional, self.published_only, self.bases
+        found = []
+        if not both_ways:
+            found.append(TopologyFinder(bidirectional=True, published_only=published, bases=bases))
+        if not published:
+            found.append(TopologyFinder(bidirectional=both_ways, published_only=True, bases=bases))
+        if bases:
+            found.append(TopologyFinder(bidirectional=both_ways, published_only=published))
+        return tuple(found)
+
+    def _offered(self, nodes: int, degree: int, rivals: Sequence[Construction] = ()) -> tuple[Construction, ...]:
+        """Return the frontier of this and of all narrower searches, so that more networks are never a worse answer.
+
+        This search does not try everything that narrower ones try: bidirectional networks are made of one-way ones.
+        """
+        offered = self._frontier(nodes, degree, rivals)
+        for other in self.narrower:
+            hoped = Cost(moore_steps(nodes, degree, bidirectional=other.bidirectional), least_factor(nodes))
+            if not _is_reached(hoped, (*rivals, *offered)):
+                offered = pareto((*offered, *other._offered(nodes, degree, (*rivals, *offered))))  # noqa: SLF001 (another finder of this class)
+        return offered
 
     def _no_network_message(self, nodes: int, degree: int) -> str:
         near = sorted(range(2, nodes + 9), key=lambda other: (abs(other - nodes), other))
@@ -125,7 +153,7 @@ class TopologyFinder:
         if key in self._frontiers:
             return self._frontiers[key]
         predicted = self._candidates(nodes, degree, rivals)
-        found = pareto((*predicted, *_rescheduled(predicted, rivals)))
+        found = pareto((*predicted, *self._rescheduled(predicted, rivals)))
         if not rivals:
             self._frontiers[key] = found
         return found
@@ -210,9 +238,34 @@ class TopologyFinder:
         if degree % 2 or degree < 2:
             return
         for base in self._one_way._frontier(nodes, degree // 2):  # noqa: SLF001 (another finder of this class)
-            if base.is_bidirectional or base.has_loops or base.mirror() is None:
-                continue
+            if base.is_bidirectional or base.has_loops or not base.branches or base.mirror() is None:
+                continue  # a one-way ring, which does not branch, gives a bidirectional ring, which is a base
             yield Bidirectional.of(base)
+
+    @staticmethod
+    def _rescheduled(predicted: Sequence[Construction], rivals: Sequence[Construction] = ()) -> Iterator[Construction]:
+        """Yield expanded networks with a breadth-first schedule, if it may be better than all known costs.
+
+        The breadth-first schedule takes as many steps as the diameter, and a degree expansion no less time than its
+        base. The breadth-first schedules of line graphs and of networks with parallel links are those of their bases,
+        expanded.
+        """
+        best = list(pareto(predicted))
+        for construction in predicted:
+            if (
+                construction.is_breadth_first
+                or isinstance(construction, LineGraph | Parallel)
+                or _is_nested(construction)
+            ):
+                continue
+            counted = construction.base if isinstance(construction, DegreeExpansion) else construction
+            hoped = _hoped(construction)
+            if counted.degree > MAX_DEGREE or _is_reached(hoped, best) or _is_beaten(hoped, rivals):
+                continue
+            least = BreadthFirst.least_cost(construction)
+            if not _is_reached(least, best) and not _is_beaten(least, rivals):
+                best.append(BreadthFirst.of(construction))
+                yield best[-1]
 
 
 def find_topologies(
@@ -266,26 +319,6 @@ def _rank(candidate: Construction) -> tuple[Fraction, bool]:
     return candidate.cost.bandwidth_factor, not candidate.is_breadth_first
 
 
-def _rescheduled(predicted: Sequence[Construction], rivals: Sequence[Construction]) -> Iterator[Construction]:
-    """Yield expanded networks with a breadth-first schedule, if it may be better than all known costs.
-
-    The breadth-first schedule takes as many steps as the diameter, and a degree expansion no less time than its base.
-    The breadth-first schedules of line graphs and of networks with parallel links are those of their bases, expanded.
-    """
-    best = list(pareto(predicted))
-    for construction in predicted:
-        if construction.is_breadth_first or isinstance(construction, LineGraph | Parallel) or _is_nested(construction):
-            continue
-        counted = construction.base if isinstance(construction, DegreeExpansion) else construction
-        hoped = _hoped(construction)
-        if counted.degree > MAX_DEGREE or _is_reached(hoped, best) or _is_beaten(hoped, rivals):
-            continue
-        least = BreadthFirst.least_cost(construction)
-        if not _is_reached(least, best) and not _is_beaten(least, rivals):
-            best.append(BreadthFirst.of(construction))
-            yield best[-1]
-
-
 def _is_nested(construction: Construction) -> bool:
     """Return whether this is the degree expansion of a degree expansion, whose network is that of one expansion."""
     if not isinstance(construction, DegreeExpansion):
@@ -311,7 +344,7 @@ def _fewest_steps(construction: Construction) -> int:
         return max(shortest_cycle, _fewest_steps(construction.base))
     if isinstance(construction, CartesianPower):
         return construction.exponent * _fewest_steps(construction.base)
-    return moore_steps(construction.nodes, construction.degree)
+    return moore_steps(construction.nodes, construction.degree, bidirectional=construction.is_bidirectional)
 
 
 def _is_reached(hoped: Cost, known: Iterable[Construction]) -> bool:

@@ -7,9 +7,11 @@ finder answers a whole batch and reuses intermediate frontiers.
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
+from forestcoll.design.search.exchanges import exchange_frontier
 from forestcoll.design.search.finder import Frontier, TopologyFinder, check_question
 
 Question = tuple[int, int]
@@ -22,6 +24,7 @@ BATCHES = 16
 def sweep(
     questions: Iterable[Question],
     finder: TopologyFinder | None = None,
+    with_exchanges: bool = False,  # noqa: FBT001, FBT002 (an executor passes positional arguments)
     *,
     executor: Executor | None = None,
     progress: Progress = SILENT,
@@ -31,6 +34,7 @@ def sweep(
     Args:
         questions: pairs of a number of nodes and a degree.
         finder: what searches; one with the defaults of `TopologyFinder` if None.
+        with_exchanges: whether the rate of an all-to-all is a third measure, as for `exchange_frontier`.
         executor: where the work is done. None means this process.
         progress: receives the number of finished batches.
 
@@ -45,27 +49,47 @@ def sweep(
     if executor is None:
         for place, (nodes, degree) in enumerate(requested):
             progress.advance(place, len(requested))
-            yield from _found(finder, nodes, degree)
+            yield from _found(finder, nodes, degree, with_exchanges)
         return
-    futures = [executor.submit(answers, batch, finder.bidirectional, finder.published_only) for batch in batches]
-    found: dict[Question, Frontier] = {}
+    restrictions = finder.bidirectional, finder.published_only, with_exchanges
+    futures = [executor.submit(answers, batch, *restrictions) for batch in batches]
+    answered: dict[Question, Frontier] = {}
     for place, future in enumerate(futures):
         progress.advance(place, len(futures))
-        found |= {(frontier.nodes, frontier.degree): frontier for frontier in future.result()}
-    yield from (found[question] for question in requested if question in found)
+        answered |= {(frontier.nodes, frontier.degree): frontier for frontier in future.result()}
+    yield from (answered[question] for question in requested if question in answered)
 
 
-def answers(batch: Sequence[Question], bidirectional: bool, published_only: bool) -> list[Frontier]:  # noqa: FBT001 (an executor passes positional arguments)
+def answers(
+    batch: Sequence[Question],
+    bidirectional: bool,  # noqa: FBT001 (an executor passes positional arguments)
+    published_only: bool,  # noqa: FBT001
+    with_exchanges: bool,  # noqa: FBT001
+) -> list[Frontier]:
     """Return the frontiers of a batch. A worker process calls this function."""
     finder = TopologyFinder(bidirectional=bidirectional, published_only=published_only)
-    return [each for nodes, degree in batch for each in _found(finder, nodes, degree)]
+    return [each for nodes, degree in batch for each in _found(finder, nodes, degree, with_exchanges)]
 
 
-def _found(finder: TopologyFinder, nodes: int, degree: int) -> Iterator[Frontier]:
-    try:
-        yield finder.find(nodes, degree)
-    except NoSolutionError:
-        return
+def _found(finder: TopologyFinder, nodes: int, degree: int, with_exchanges: bool) -> Iterator[Frontier]:  # noqa: FBT001
+    with suppress(NoSolutionError):
+        yield found(finder, nodes, degree, with_exchanges)
+
+
+def found(
+    finder: TopologyFinder,
+    nodes: int,
+    degree: int,
+    with_exchanges: bool,  # noqa: FBT001
+    progress: Progress = SILENT,
+) -> Frontier:
+    """Return the frontier of one size and degree, with the rate of an all-to-all as a third measure or without it.
+
+    Raises:
+        InputError: a number is out of range.
+        NoSolutionError: no such network is known.
+    """
+    return exchange_frontier(finder, nodes, degree, progress) if with_exchanges else finder.find(nodes, degree)
 
 
 def questions_of(nodes: Sequence[int], degrees: Sequence[int]) -> list[Question]:

@@ -26,6 +26,8 @@ class Activity(StrEnum):
 
     FORWARD = "forward"
     BACKWARD = "backward"
+    ALLGATHER = "allgather"
+    REDUCE_SCATTER = "reduce-scatter"
     ALLREDUCE = "allreduce"
     ALL_TO_ALL = "all-to-all"
 
@@ -51,11 +53,11 @@ class Iteration:
 
     Attributes:
         intervals: the intervals of both streams. The intervals of one stream are sorted by their start.
-        bucket_bytes: the bucket size for gradients.
+        bucket_bytes: the bucket size for gradients; None with a layout, where each layer is reduced by itself.
     """
 
     intervals: tuple[Interval, ...]
-    bucket_bytes: int
+    bucket_bytes: int | None = None
 
     @property
     def total_us(self) -> float:
@@ -65,24 +67,30 @@ class Iteration:
     @property
     def computing_us(self) -> float:
         """The total time of computation."""
-        return self._sum(Activity.FORWARD) + self._sum(Activity.BACKWARD)
+        return self.time_us(Activity.FORWARD) + self.time_us(Activity.BACKWARD)
+
+    @property
+    def exposed_us(self) -> float:
+        """The part of the iteration in which nothing is computed."""
+        return self.total_us - self.computing_us
 
     @property
     def all_to_all_us(self) -> float:
         """The total time of the all-to-alls. Computation hides none of it."""
-        return self._sum(Activity.ALL_TO_ALL)
+        return self.time_us(Activity.ALL_TO_ALL)
 
     @property
     def allreduce_us(self) -> float:
         """The total time of the allreduces, including what computation hides."""
-        return self._sum(Activity.ALLREDUCE)
+        return self.time_us(Activity.ALLREDUCE)
 
     @property
     def exposed_allreduce_us(self) -> float:
         """The part of the iteration that only waits for allreduces."""
         return self.total_us - self.computing_us - self.all_to_all_us
 
-    def _sum(self, kind: Activity) -> float:
+    def time_us(self, kind: Activity) -> float:
+        """The total time of the intervals of a kind."""
         return sum(each.end_us - each.begin_us for each in self.intervals if each.kind is kind)
 
 
@@ -168,4 +176,4 @@ def best_iteration(profile: Profile, network: NetworkRates, buckets: Sequence[in
     if not buckets:
         raise InputError("no bucket size is given; give one or more")
     timelines = [iterate(profile, network, size) for size in buckets]
-    return min(timelines, key=lambda each: (each.total_us, -each.bucket_bytes))
+    return min(timelines, key=lambda each: (each.total_us, -(each.bucket_bytes or 0)))

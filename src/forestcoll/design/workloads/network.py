@@ -18,8 +18,8 @@ from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.design.constructions import Construction
+from forestcoll.design.exchange_rate import exchange_rate
 from forestcoll.design.realisation import predicted_cost
-from forestcoll.design.workloads.workload import exchange_rate
 from forestcoll.schedule.files import FORMATS
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.shape_of import shape_of

@@ -6,7 +6,9 @@
 
 Layers are listed in the order of the forward pass. `gradient_bytes` is the size of the gradients that data parallelism
 reduces over all nodes. `exchange_bytes` is the data that a node sends in the all-to-all before the layer, and again in
-the one after the layer, in both passes. Both keys are optional, with the default 0.
+the one after the layer, in both passes. With a layout (`sharded`), `parameter_bytes` is the size of the parameters that
+are collected before the layer, and `tensor_bytes` that of the activations that tensor parallelism adds up after it, in
+both passes. These keys are optional, with the default 0.
 """
 
 import json
@@ -34,6 +36,8 @@ class Layer:
         backward_us: computing time in the backward pass, in microseconds.
         gradient_bytes: size of the gradients that are summed over all nodes.
         exchange_bytes: data that a node sends in each all-to-all: one before and one after the layer, in each pass.
+        parameter_bytes: size of the parameters, which FSDP collects before each pass through the layer.
+        tensor_bytes: size of the activations that tensor parallelism adds up after the layer, in each pass.
     """
 
     name: str
@@ -41,6 +45,8 @@ class Layer:
     backward_us: Fraction
     gradient_bytes: int = 0
     exchange_bytes: int = 0
+    parameter_bytes: int = 0
+    tensor_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,8 @@ def _layer(where: str, document: object) -> Layer:
         backward_us=_time(where, known, "backward_us"),
         gradient_bytes=_bytes(where, known, "gradient_bytes"),
         exchange_bytes=_bytes(where, known, "exchange_bytes"),
+        parameter_bytes=_bytes(where, known, "parameter_bytes"),
+        tensor_bytes=_bytes(where, known, "tensor_bytes"),
     )
 
 
@@ -145,10 +153,12 @@ def profile_text(profile: Profile) -> list[str]:
 
 
 def _layer_document(layer: Layer) -> dict[str, object]:
-    return {
+    document: dict[str, object] = {
         "name": layer.name,
         "forward_us": str(layer.forward_us),
         "backward_us": str(layer.backward_us),
         "gradient_bytes": layer.gradient_bytes,
         "exchange_bytes": layer.exchange_bytes,
     }
+    sharded = {"parameter_bytes": layer.parameter_bytes, "tensor_bytes": layer.tensor_bytes}
+    return document | {key: size for key, size in sharded.items() if size}

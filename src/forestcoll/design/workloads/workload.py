@@ -9,18 +9,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
-from functools import cache
 
 from forestcoll.base.errors import InputError, plural, shown
 from forestcoll.base.parameters import Amount, derived_bandwidth, link_bandwidth, of_kind, parameter_of
 from forestcoll.base.registry import Spec
 from forestcoll.design.constructions import Construction
+from forestcoll.design.exchange_rate import exchange_rate
 from forestcoll.design.measure import Cost
-from forestcoll.design.path_rates import path_rates
-from forestcoll.design.realisation import topology_of
 from forestcoll.design.search.finder import Frontier
-from forestcoll.solver.flows.rates import ExchangeRate, exchange_rate_of
-from forestcoll.solver.flows.spreading import MOST_NODES
 
 
 class WorkloadTraffic(StrEnum):
@@ -36,6 +32,24 @@ class WorkloadTraffic(StrEnum):
     def exchanges(self) -> bool:
         """Whether there is an all-to-all."""
         return self in {WorkloadTraffic.ALL_TO_ALL, WorkloadTraffic.MIX}
+
+
+class Objective(StrEnum):
+    """The measures in which networks are compared."""
+
+    STEPS = "steps"
+    BANDWIDTH = "bandwidth"
+    ALL_TO_ALL = "all-to-all"
+
+    def chosen(self, frontier: Frontier) -> Construction:
+        """Return the network of a frontier that is the best in this measure; of equal ones, that of least cost."""
+        return min(frontier.members, key=lambda each: (self._rank(each), each.cost))
+
+    def _rank(self, construction: Construction) -> Fraction:
+        if self is Objective.ALL_TO_ALL:
+            return -exchange_rate(construction).algbw
+        cost = construction.cost
+        return Fraction(cost.steps) if self is Objective.STEPS else cost.bandwidth_factor
 
 
 @dataclass(frozen=True)
@@ -121,20 +135,6 @@ def all_to_all_time_us(construction: Construction, workload: Workload) -> float:
     return float(workload.whole_time_us) * construction.degree / construction.nodes / rate
 
 
-@cache
-def exchange_rate(construction: Construction) -> ExchangeRate:
-    """Return the rate of an all-to-all, in units of the bandwidth of an arc.
-
-    It is that of the best flow or, for large networks with little symmetry, near it. Networks with more than 2,048
-    nodes have that of even splitting over shortest paths.
-    """
-    if construction.nodes > MOST_NODES:
-        rates = path_rates(construction.wiring)
-        reason = f"data is split evenly over shortest paths on a network of more than {MOST_NODES:,} nodes"
-        return ExchangeRate(construction.nodes * Fraction(rates.reached), construction.nodes * rates.bound, reason)
-    return exchange_rate_of(topology_of(construction))
-
-
 def time_us(construction: Construction, workload: Workload) -> float:
     """Return the time of the workload on the network, in microseconds."""
     if workload.traffic is WorkloadTraffic.ALLGATHER:
@@ -156,21 +156,21 @@ def best_for(constructions: Iterable[Construction], workload: Workload) -> Const
     return min(constructions, key=lambda each: (time_us(each, workload), each.cost))
 
 
-def chosen_of(frontier: Frontier, workload: Workload | None = None, name: str | None = None) -> Construction:
-    """Return one network of a frontier: the one that is named, the best for the workload, or that of least bandwidth.
+def chosen_of(frontier: Frontier, by: Workload | Objective | None = None, name: str | None = None) -> Construction:
+    """Return one network of a frontier: the one that is named, or the best one.
 
     Args:
         frontier: the networks to choose from.
-        workload: what the network is to carry.
+        by: the workload or the measure for which it is the best; None for the least bandwidth time.
         name: the network's name, or its number of steps.
 
     Raises:
         InputError: the frontier has no network of that name.
     """
     if name is not None:
-        for member in frontier.members:
-            if name in {member.name, str(member.cost.steps)}:
-                return member
+        named = [member for member in frontier.members if name in {member.name, str(member.cost.steps)}]
+        if named:
+            return named[0]
         known = ", ".join(f"{member.name} ({plural(member.cost.steps, 'step')})" for member in frontier.members)
         raise InputError(f"there is no network {shown(name)} on the frontier; choose one of {known}")
-    return frontier.members[-1] if workload is None else best_for(frontier.members, workload)
+    return best_for(frontier.members, by) if isinstance(by, Workload) else (by or Objective.BANDWIDTH).chosen(frontier)

@@ -65,6 +65,19 @@ class Accesses:
         self.readers[cells] = NO_ACTOR
         return None
 
+    def late_read(self, known: Row, first: int, last: int) -> tuple[int, int, int] | None:
+        """Return the cell, the reader and the tick of a read of `first` to `last - 1` that is not `known`, or None."""
+        readers, read = self.readers[first:last], self.read[first:last]
+        late = np.flatnonzero((readers != NO_ACTOR) & (known[readers] < read))
+        if len(late):
+            cell = first + int(late[0])
+            return cell, int(self.readers[cell]), int(self.read[cell])
+        for cell, more in self._more.items():
+            for who, when in more.items():
+                if first <= cell < last and known[who] < when:
+                    return cell, who, when
+        return None
+
     def takes_over(self, actor: int, cells: slice) -> None:
         """Record that the content of `cells` is present as soon as `actor` completes its present instruction."""
         self.writers[cells] = actor

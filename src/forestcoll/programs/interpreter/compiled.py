@@ -174,6 +174,21 @@ class _Sets:
         return 1 + self._ranks
 
 
+def _may_read_late(program: Program, rank: int, block: Block) -> bool:
+    """Return whether a block may read memory after the end of the rank that owns it, which compiled code does not see.
+
+    This is so if it reads the memory of another rank, or leaves work to the helper of a PORT channel at its end.
+    """
+    left: set[int] = set()
+    for each in block.instructions:
+        if any(isinstance(source, Span) and source.rank != rank for source in each.sources):
+            return True
+        if each.channel is not None and program.channels[each.channel].kind is ChannelKind.PORT:
+            left.add(each.channel)
+        left.difference_update(each.flushes)
+    return bool(left)
+
+
 class _Words:
     """The instructions of all blocks as words, in the form of `native/interpreter/program.h`."""
 
@@ -184,6 +199,8 @@ class _Words:
     def rank(self, program: Program, number: int, rank: Rank) -> Rank:
         """Add the blocks of a rank, and return the rank without them."""
         if next(buffer_faults(program, number, rank), None) is not None or any(rank.semaphores):
+            raise _UnusualError
+        if program.slots is None and any(_may_read_late(program, number, block) for block in rank.blocks):
             raise _UnusualError
         released = _released(rank)
         for block in rank.blocks:

@@ -318,9 +318,9 @@ class _Execution:
         raise _Stop(ProgramFault("wrong-data", message, rank))
 
     def check_end(self, rank: int) -> None:
-        """Check that no write to the memory of a rank may happen after the rank has ended.
+        """Check that no access to the memory of a rank may happen after the rank has ended.
 
-        A write by a switch is complete when the relaxed signal that was given after it arrives.
+        A write by a switch is complete when the relaxed signal that was given after it arrives, and so is a read.
         """
         blocks = range(len(self.program.ranks[rank].blocks))
         actors = [self.clocks.numbers[rank, block] for block in blocks if (rank, block) in self.clocks.numbers]
@@ -339,6 +339,10 @@ class _Execution:
             place = self.places[int(self.accesses.writers[cell]), int(self.accesses.written[cell])]
             message = f"writes {self.memory.name(cell)}, and rank {rank} may end before this is done"
             raise _Stop(fault_at("after-end", message, self.program, place))
+        if (read := self.accesses.late_read(heard, first, last)) is not None:
+            cell, who, when = read
+            message = f"reads {self.memory.name(cell)}, and rank {rank} may end before this is done"
+            raise _Stop(fault_at("after-end", message, self.program, self.places[who, when]))
 
 
 def _needed(program: Program) -> dict[Place, int]:

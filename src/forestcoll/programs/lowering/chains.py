@@ -140,7 +140,7 @@ class Edges:
     def peers(self) -> IntArray:
         """For each rank, the most ranks that are the other ends of its edges in one direction."""
         ranks = 1 + max(int(self.upper.max(initial=0)), int(self.lower.max(initial=0)))
-        pairs = np.unique(self.upper * ranks + self.lower)
+        pairs = np.flatnonzero(np.bincount(self.upper * ranks + self.lower))
         return np.maximum(*(np.bincount(ends, minlength=ranks) for ends in np.divmod(pairs, ranks)))
 
 

@@ -164,9 +164,10 @@ def rounded(shares: Sequence[Fraction], total: int) -> tuple[int, ...]:
 
 def achieved(schedule: TreeSchedule, grid: Grid) -> Fraction:
     """Return the algbw of `schedule` with the shares that `grid` gives its trees, in the topology's unit."""
-    loads, links = _link_loads(schedule, grid), schedule.topology.links
-    slowest = max(Fraction(load, grid.chunks) / link.bandwidth for link, load in zip(links, loads, strict=True))
-    return 1 / slowest
+    greatest: dict[Fraction, int] = {}
+    for link, load in zip(schedule.topology.links, _link_loads(schedule, grid), strict=True):
+        greatest[link.bandwidth] = max(load, greatest.get(link.bandwidth, 0))
+    return 1 / max(Fraction(load, grid.chunks) / bandwidth for bandwidth, load in greatest.items())
 
 
 def with_shares(schedule: TreeSchedule, grid: Grid) -> TreeSchedule:

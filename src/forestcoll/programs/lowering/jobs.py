@@ -5,6 +5,7 @@ the rank, or both. With `Options.children`, a rank with more children has severa
 several blocks send it at the same time. The first of them waits for the result and lets the others begin, by semaphores
 of the rank. Helpers move the data for other boxes, so the first job gives them their work, and sends nothing itself. If
 a root would need more channels than a block may use to add up data and to send the result, one job does only the first.
+So does one if a switch then reads this sum.
 
 With packets, a rank has one job for a cell.
 """
@@ -32,7 +33,8 @@ class Job:
         semaphore: if another job lets it begin, the semaphore of the rank that it waits for.
         followers: the semaphores of the jobs that it lets begin.
         first: whether it is the first job of its rank for the result.
-        at_once: whether a switch adds up the data of all ranks for it.
+        reads: the ranks whose data a switch adds up for it and that only state that they have started.
+        read_by: the rank for which a switch reads the data of this one; the job only states that it has started.
         level: how late it can begin: more than the level of each job that it waits for. 0 for sums in packets.
         distance: the distance of the nearest rank of its box that it writes to, if ranks form a circle; 0 if none.
     """
@@ -46,23 +48,27 @@ class Job:
     semaphore: int | None = None
     followers: tuple[int, ...] = ()
     first: bool = True
-    at_once: bool = False
+    reads: tuple[int, ...] = ()
+    read_by: int | None = None
     level: int = 0
     distance: int = 0
 
     @property
     def hears(self) -> tuple[int, ...]:
-        """Return the ranks whose signals it waits for."""
+        """Return the ranks that access memory of this one for it: it waits for their signals, or a switch reads."""
         cell, rank = self.cell, self.rank
-        heard = cell.sums.get(rank, ()) if self.sums and not self.at_once else ()
+        if self.read_by is not None:
+            return (self.read_by,)
+        heard = cell.heard(rank) if self.sums else ()
         upper = cell.results_come_from.get(rank)
         return (*heard, upper) if self.spreads and self.first and upper is not None else heard
 
     @property
     def tells(self) -> tuple[int, ...]:
-        """Return the ranks that it writes to and signals."""
+        """Return the ranks whose memory it accesses: it writes to them and signals, or a switch reads for it."""
         upper = self.cell.sums_go_to.get(self.rank) if self.sums else None
-        return self.below if upper is None else (upper, *self.below)
+        others = (*self.below, *self.reads)
+        return others if upper is None else (upper, *others)
 
     @property
     def goes_up(self) -> bool:
@@ -71,7 +77,7 @@ class Job:
 
     @property
     def ends(self) -> bool:
-        """Return whether it does nothing after the result has arrived, except store it."""
+        """Return whether it does nothing after the result has arrived, except store it, or nothing at all."""
         return not self.sums and not self.below and self.rank != self.cell.root
 
 
@@ -101,10 +107,6 @@ class JobMaker:
 
     def jobs(self, cell: Cell, place: int) -> Iterator[Job]:
         """Yield the jobs of all ranks for a cell."""
-        if cell.at_once and not self.packets:
-            yield Job(cell, place, cell.root, sums=True, spreads=True, below=cell.at_once[1:], at_once=True)
-            yield from (Job(cell, place, rank, spreads=True) for rank in cell.at_once[1:])
-            return
         for rank in sorted(cell.ranks):
             for job in self._of_rank(cell, place, rank):
                 level = 0 if self.packets and cell.sums else _level(job)
@@ -116,10 +118,10 @@ class JobMaker:
             yield Job(cell, place, rank, sums=sums)
             return
         if sums and rank != cell.root and not self.packets:
-            yield Job(cell, place, rank, sums=True)
+            yield from self._up(cell, place, rank)
             sums = False
         parts = self._parts(cell, rank)
-        if sums and not self.packets and self._is_crowded(rank, (*cell.sums.get(rank, ()), *parts[0])):
+        if sums and not self.packets and self._is_apart(cell, rank, parts[0]):
             parts = [(), *parts]
         first, *others = parts
         waits = sums or rank != cell.root
@@ -131,10 +133,27 @@ class JobMaker:
             semaphore = number if waits else None
             yield Job(cell, place, rank, spreads=True, below=part, semaphore=semaphore, first=False)
 
-    def _is_crowded(self, rank: int, others: Sequence[int]) -> bool:
-        """Return whether a block may not use a channel for each of `others`."""
-        counts = Counter(self.kind(rank, other) for other in others)
-        return self.channels is not None and max(counts.values(), default=0) > self.channels
+    def _up(self, cell: Cell, place: int, rank: int) -> Iterator[Job]:
+        """Yield the job for the sum of a rank: to send it, or to state that the data may be read.
+
+        A child of the root states this with the job that gets the result from the same block.
+        """
+        upper = cell.sums_go_to[rank]
+        if rank not in cell.adds.get(upper, ()):
+            yield Job(cell, place, rank, sums=True, reads=cell.adds.get(rank, ()))
+        elif upper != cell.root:
+            yield Job(cell, place, rank, read_by=upper)
+
+    def _is_apart(self, cell: Cell, root: int, below: Sequence[int]) -> bool:
+        """Return whether a root adds up in a job of its own.
+
+        It does if a block may not use a channel for each rank that it hears or sends to, or if a switch reads the sum:
+        the semaphore between the jobs completes the writes.
+        """
+        heard = cell.heard(root)
+        counts = Counter(self.kind(root, other) for other in (*heard, *below))
+        is_crowded = self.channels is not None and max(counts.values(), default=0) > self.channels
+        return is_crowded or (bool(heard) and root in cell.adds)
 
     def _parts(self, cell: Cell, rank: int) -> list[tuple[int, ...]]:
         """Return the children of a rank for each of its jobs; those of other boxes, which helpers reach, are first."""

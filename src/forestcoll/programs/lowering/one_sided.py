@@ -8,9 +8,18 @@ let the reader begin by a semaphore, or that another rank wrote whose signal it 
 rank writes there: space for sums has one writer, and the chunks of a cell in an output are written once, by one rank.
 Where the first child of a root writes into the output of the root, the root reads this before it writes the result
 there. (In an allreduce the root has all sums before the output is written, so all ranks have read their contributions,
-which may lie there.) A rank starts to write into the memory of another only after that one has signalled that it has
-started, at the start of each block. Before a rank ends, it has waited for all data that comes to it, and for the
-helpers of PORT channels to do the work that it gave them.
+which may lie there.) A rank starts to write into the memory of another, or lets a switch read or write there, only
+after that one has signalled that it has started, at the start of each block. Before a rank ends, it has waited for all
+data that comes to it, and for the helpers of PORT channels to do the work that it gave them. If a switch reads its data
+for a sum, it gets the result later, in the same cell.
+
+A sum that a switch stores on the way to another box lies where the same cell has its result later. Threads that read
+what a switch stored, or let a switch read what they stored, are ordered by more than a meeting of the block: by a
+semaphore, or by the helper of a PORT channel.
+
+Packets of consecutive calls go to alternate halves of the scratch buffer. In an allgather or allreduce, a rank that
+ends has data of all ranks, so all of them have started, and are at most one call behind. The root of a broadcast hears
+from no rank, so with packets, too, the ranks of a broadcast signal that they have started.
 
 A channel counts signals and does not name them. So all signals of a channel are sent and awaited in one order: both
 blocks do the jobs of a channel by their levels and cells, and the `Tag` of a channel states by how much the levels at
@@ -62,7 +71,7 @@ def one_sided(
     """
     packets = layout.options.protocol is Protocol.LL
     _check_packets(layout, packets=packets)
-    cells = cells_of(flows, layout.options.pieces)
+    cells = cells_of(flows, layout, boxes)
     groups: dict[tuple[int, ...], int] = {}
     rooms = Rooms.of(cells, layout, tuple(boxes))
     puts = Puts(layout, Neighbours(tuple(boxes)), rooms, lambda ranks: groups.setdefault(ranks, len(groups)))
@@ -94,10 +103,10 @@ def _placed(puts: Puts, jobs: Sequence[Job], limits: Limits) -> Blocks | Excess:
     def operations_of(job: Job) -> int:
         return operations(puts.part(job, lambda _source, _target: 0))
 
-    at_end = next((operations_of(job) for job in jobs if job.ends), 0)  # all have as many
+    at_end = next((operations_of(job) for job in jobs if job.ends and job.spreads), 0)  # all have as many
 
     def steps(job: Job) -> int:
-        return (at_end if job.ends else operations_of(job)) + (job.cell.rounds > 1)
+        return (at_end if job.ends and job.spreads else operations_of(job)) + (job.cell.rounds > 1)
 
     numbers = (COMFORTABLE_BLOCKS, limits.blocks) if wanted is None else (min(wanted, limits.blocks or wanted),)
     for most in numbers:
@@ -158,11 +167,13 @@ class _Writer:
 
         writing = sorted({self.blocks.source(job, other) for job in jobs for other in job.hears})
         written = sorted({self.blocks.target(job, other) for job in jobs for other in job.tells})
-        listed = [] if self.puts.packets else list(_greeting(tuple(map(to, writing)), tuple(map(back, written))))
+        listed: list[Instruction] = []
+        if not self.puts.packets or self.puts.layout.task.has_root:
+            listed += _greeting(tuple(map(to, writing)), tuple(map(back, written)))
         loops: list[Loop] = []
         for rounds, together in _rows(jobs):
             row = [each for job in together for each in part(job)]
-            if rounds > 1:
+            if rounds > 1 and row:
                 loops.append(Loop(len(listed), len(row), rounds))
             for turn in range(rounds):
                 listed += [_in_round(each, turn) for each in row]
@@ -184,7 +195,7 @@ def _rows(jobs: Sequence[Job]) -> Iterator[tuple[int, list[Job]]]:
 
 
 def _greeting(writing: tuple[int, ...], written: tuple[int, ...]) -> Iterator[Instruction]:
-    """Yield the start of a block: signal to all blocks that write here, then wait for all that it writes to."""
+    """Yield the start of a block: signal to all blocks that access memory here, then wait for all whose it accesses."""
     if writing:
         yield Instruction(signals=writing, relaxed=True, meets=False)
     if written:

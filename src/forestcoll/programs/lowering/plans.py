@@ -157,7 +157,7 @@ class _Planner:
         if options.lanes is not None:
             return self.edges.peers
         phase = np.array([flow.phase for flow in self.flows])[self.edges.flow]
-        of_phases = np.array([self.edges.taken(phase == each).peers for each in np.unique(phase)])
+        of_phases = np.array([self.edges.taken(phase == each).peers for each in range(int(phase.max()) + 1)])
         return np.asarray(of_phases.sum(axis=0) * options.parallel)
 
     def plans(self, spread: _Spread, bound: int | None) -> Iterator[ChannelPlan | Excess]:

@@ -6,7 +6,7 @@
   sums and its own data, puts the sum into its space at the parent, and signals. The root puts the sum where the result
   belongs.
 - If a switch reaches several of the children, one store writes to all of them and to the output of the rank itself. If
-  the switch can add up the data of all ranks and send the result to all, the root makes it do so, and signals.
+  the switch adds up their data too (`cells`), this operation reads it from them, and they send none.
 
 With packets there are no signals: data lies in scratch next to flags, and the reader waits for the flags. A sum is also
 written to the place of the later result, because operations on packets require a target there.
@@ -55,12 +55,13 @@ class Rooms:
     """Space for data that a rank does not keep: in scratch buffers, and in the outputs of roots.
 
     Attributes:
-        spans: for a rank, the first chunk of a cell, and the rank that writes there: the space for the first round; the
-            space for the other rounds follows it.
-        sizes: for each rank, the chunks of scratch that it needs.
+        spans: for a rank, the first chunk of a cell, the rank that writes there, and whether it writes the result: the
+            space for the first round; the space for the other rounds follows it.
+        sizes: for each rank, the chunks of scratch that it needs. With packets all have the same size, because the
+            executor takes the half of the own scratch buffer as the half of all.
     """
 
-    spans: Mapping[tuple[int, int, int], Span]
+    spans: Mapping[tuple[int, int, int, bool], Span]
     sizes: tuple[int, ...]
 
     @staticmethod
@@ -70,33 +71,36 @@ class Rooms:
         A root has the data of its first child where the result will be, if its own contribution does not lie there.
         """
         packets = layout.options.protocol is Protocol.LL
-        spans: dict[tuple[int, int, int], Span] = {}
+        spans: dict[tuple[int, int, int, bool], Span] = {}
         sizes = [0] * len(boxes)
         for cell in cells:
-            if cell.at_once and not packets:
-                continue
-            for rank, writer in _writers(cell, boxes, packets=packets):
-                key = rank, cell.offset, writer
-                if rank == cell.root and not packets and not layout.options.in_place and writer == cell.sums[rank][0]:
+            for rank, writer, result in _writers(cell, boxes, packets=packets):
+                key = rank, cell.offset, writer, result
+                if rank == cell.root and not packets and not layout.options.in_place and writer == cell.heard(rank)[0]:
                     spans[key] = layout.result(rank, cell.offset, cell.count)
                     continue
                 spans[key] = Span(rank, Buffer.SCRATCH, sizes[rank], cell.count, packets)
                 sizes[rank] += cell.count * cell.rounds
+        if packets:
+            sizes = [max(sizes)] * len(sizes)
         return Rooms(MappingProxyType(spans), tuple(sizes))
 
 
-def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a rank and a rank that writes into its scratch buffer for `cell`; itself, for a helper to read."""
-    for rank, below in cell.sums.items():
-        yield from ((rank, other) for other in below)
+def _writers(cell: Cell, boxes: tuple[Hashable, ...], *, packets: bool) -> Iterator[tuple[int, int, bool]]:
+    """Yield a rank, a rank that writes into its scratch buffer for `cell`, and whether this is the result.
+
+    A rank itself writes there what a helper reads.
+    """
+    for rank in cell.sums:
+        yield from ((rank, other, False) for other in cell.heard(rank))
     if not packets:
         return
     for rank, below in cell.spreads.items():
-        yield from ((other, rank) for other in below)
+        yield from ((other, rank, True) for other in below)
     helped = {lower for lower, upper in cell.sums_go_to.items() if boxes[upper] != boxes[lower]}
     if any(boxes[other] != boxes[cell.root] for other in cell.spreads.get(cell.root, ())):
         helped.add(cell.root)
-    yield from ((rank, rank) for rank in sorted(helped))
+    yield from ((rank, rank, False) for rank in sorted(helped))
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,13 @@ class Puts:
         """Return what a job does in the first round of its cell."""
         node = (_PacketNode if self.packets else _Node)(self, job, channel)
         return [*node.sum_up(), *node.spread()]
+
+
+def _beside(rank: int, fan: Sequence[int]) -> int:
+    """Return the rank of `fan` beside `rank`, so that all are divided into pairs; with an odd number, one has two."""
+    ranks = sorted((rank, *fan))
+    place = ranks.index(rank) ^ 1
+    return ranks[place] if place < len(ranks) else ranks[place - 2]
 
 
 def _above(parents: Mapping[int, int], rank: int) -> tuple[int, ...]:
@@ -145,29 +156,31 @@ class _Node:
         """Yield the instructions that send the sum of the children's data and its own to the parent or the result."""
         if not self.job.sums:
             return
-        if self.cell.at_once:
-            if self.rank == self.cell.root:
-                own, result = self._multicast(self._own()), self._multicast(self._result(self.rank))
-                yield Instruction(sources=(own,), targets=(result,), meets=False)
-            return
-        below = self.cell.sums.get(self.rank, ())
+        fan, below = self.cell.adds.get(self.rank, ()), self.cell.heard(self.rank)
         if below:
             yield Instruction(waits=tuple(self.channel(other, self.rank) for other in below), meets=False)
         rooms = [self._room(self.rank, other) for other in below]
         above = _above(self.cell.sums_go_to, self.rank)
         if not above:
-            yield from _sum([self._own(), *rooms], (self._result(self.rank),), None)
+            if rooms or not fan:
+                yield from _sum([self._own(), *rooms], (self._own() if fan else self._result(self.rank),), None)
             return
         upper = above[0]
         room, channel = self._room(upper, self.rank), self.channel(self.rank, upper)
         by_port = self.puts.neighbours.port(self.rank, upper)
         held = rooms[0] if rooms else self._own()
+        if fan:
+            held, pair = self._result(self.rank), (_beside(self.rank, fan),)
+            yield Instruction(
+                sources=(self._multicast(self._own(), fan),), targets=(self._multicast(held, pair),), meets=False
+            )
         if rooms:
             targets = (held,) if by_port else (held, room)
             yield from _sum([self._own(), *rooms], targets, None if by_port else channel)
         if by_port:
             signals = (channel,)
-            yield Instruction(sources=(held,), targets=(room,), channel=channel, signals=signals, meets=bool(rooms))
+            fresh = bool(rooms or fan)
+            yield Instruction(sources=(held,), targets=(room,), channel=channel, signals=signals, meets=fresh)
             return
         if not rooms:
             yield Instruction(sources=(held,), targets=(room,), channel=channel, meets=False)
@@ -187,9 +200,8 @@ class _Node:
         elif self.rank != self.cell.root:
             upper = self.cell.results_come_from[self.rank]
             yield Instruction(waits=(self.channel(upper, self.rank),), meets=False)
-        elif self.cell.at_once:
-            yield Instruction(signals=tuple(self.channel(self.rank, other) for other in self.cell.at_once[1:]))
-            return
+        elif self.rank in self.cell.adds and not self.cell.heard(self.rank):
+            fresh = False
         elif not self.cell.sums:
             source, fresh = self._own(), False
             if self.job.first:
@@ -202,10 +214,12 @@ class _Node:
     def _puts(self, source: Span, *, fresh: bool) -> Iterator[Instruction]:
         """Yield puts to the children, other boxes first, and their signals; `fresh` data needs a meeting before."""
         below = self.job.below
-        stored = [other for fan in self.cell.stores.get(self.rank, ()) for other in fan]
-        for fan in self.cell.stores.get(self.rank, ()):
-            target = self._multicast(self._result(self.rank), fan)
-            yield Instruction(sources=(source,), targets=(target,), meets=fresh)
+        fans = self.cell.stores.get(self.rank, ()) if below else ()
+        stored = [other for fan in fans for other in fan]
+        added = set(self.cell.adds.get(self.rank, ())) if self.rank == self.cell.root else None
+        for fan in fans:
+            first = self._multicast(self._own(), fan) if set(fan) == added else source
+            yield Instruction(sources=(first,), targets=(self._multicast(self._result(self.rank), fan),), meets=fresh)
             fresh = True
         far = [other for other in below if self.puts.neighbours.port(self.rank, other) and other not in stored]
         ports = self._in_turn(far)
@@ -237,10 +251,9 @@ class _Node:
         if layout.task in {Task.ALLGATHER, Task.BROADCAST} and layout.options.out_of_place:
             yield Instruction(sources=(self._own(),), targets=(self._result(self.rank),), meets=False)
 
-    def _multicast(self, span: Span, fan: tuple[int, ...] | None = None) -> Multicast:
-        """Return the chunks of `span` on the rank and on those of `fan`, or on all ranks that take part."""
-        ranks = self.cell.at_once if fan is None else (self.rank, *fan)
-        return Multicast(self.puts.group(tuple(sorted(ranks))), span.buffer, span.offset, span.count)
+    def _multicast(self, span: Span, fan: tuple[int, ...]) -> Multicast:
+        """Return the chunks of `span` on the rank and on those of `fan`."""
+        return Multicast(self.puts.group(tuple(sorted((self.rank, *fan)))), span.buffer, span.offset, span.count)
 
     def _own(self) -> Span:
         return self.puts.layout.own(self.rank, self.cell.offset, self.cell.count)
@@ -248,8 +261,8 @@ class _Node:
     def _result(self, rank: int) -> Span:
         return self.puts.layout.result(rank, self.cell.offset, self.cell.count)
 
-    def _room(self, rank: int, writer: int) -> Span:
-        return self.puts.rooms.spans[rank, self.cell.offset, writer]
+    def _room(self, rank: int, writer: int, *, result: bool = False) -> Span:
+        return self.puts.rooms.spans[rank, self.cell.offset, writer, result]
 
 
 class _PacketNode(_Node):
@@ -284,7 +297,7 @@ class _PacketNode(_Node):
         near = [other for other in below if not self.puts.neighbours.port(self.rank, other)]
         summed = bool(self.cell.sums)
         if self.rank != self.cell.root:
-            room = self._room(self.rank, _above(self.cell.results_come_from, self.rank)[0])
+            room = self._room(self.rank, self.cell.results_come_from[self.rank], result=True)
             yield from self._on(room, below)
             yield Instruction(sources=(room,), targets=(self._result(self.rank),), meets=summed)
             return
@@ -304,7 +317,7 @@ class _PacketNode(_Node):
         return (self._put(packed, other, meets=False) for other in below)
 
     def _put(self, source: Span, other: int, *, meets: bool) -> Instruction:
-        target = (self._room(other, self.rank),)
+        target = (self._room(other, self.rank, result=True),)
         return Instruction(sources=(source,), targets=target, channel=self.channel(self.rank, other), meets=meets)
 
 

@@ -80,6 +80,7 @@ class Blocks:
         self._summing: dict[tuple[int, int], _Seat] = {}
         self._hearing: dict[tuple[int, int], _Seat] = {}
         self._telling: dict[tuple[int, int], _Seat] = {}
+        self._read: dict[tuple[int, int], _Seat] = {}
 
     def count(self, rank: int) -> int:
         """Return the number of blocks of a rank."""
@@ -91,13 +92,14 @@ class Blocks:
 
     def target(self, job: Job, other: int) -> End:
         """Return the other end of the channel over which `job` sends to another rank."""
-        known = self._summing if job.goes_up and other not in job.below else self._hearing
+        sums = job.goes_up and other not in job.below
+        known = self._read if other in job.reads else self._summing if sums else self._hearing
         hearer, number = known[job.place, other]
         return End(other, number, self._tag(job, hearer))
 
     def source(self, job: Job, other: int) -> End:
         """Return the other end of the channel over which another rank sends what `job` waits for."""
-        summed = job.sums and other in job.cell.sums.get(job.rank, ())
+        summed = job.read_by is not None or (job.sums and other in job.cell.sums.get(job.rank, ()))
         sender, number = self._summing[job.place, other] if summed else self._telling[job.place, job.rank]
         return End(other, number, self._tag(sender, job))
 
@@ -235,7 +237,8 @@ class Blocks:
         bins[chosen].jobs.append(job)
         bins[chosen].steps += steps
         self._join(job.rank, chosen, end)
-        self._hearing[job.place, job.rank] = _Seat(job, chosen)
+        known = self._hearing if job.spreads else self._read
+        known[job.place, job.rank] = _Seat(job, chosen)
         self._join(sender, end.block, End(job.rank, chosen, end.tag))
         self._bins[sender][end.block].open[self._kind(sender, job.rank)] -= 1
         return None

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from forestcoll.base.parameters import DataSize, of_kind
 from forestcoll.programs.lowering import Options, Placement, least_instructions
-from forestcoll.programs.targets.target import Target
+from forestcoll.programs.targets.target import COUNT, Target, chosen
 from forestcoll.schedule.schedule import Schedule
 
 
@@ -21,6 +21,7 @@ class SimulatorTarget(Target):
     pieces_tried: ClassVar[tuple[int, ...]] = (8, 4, 2)
     most_in_pieces: ClassVar[int] = 400_000
 
+    pieces: int | None = chosen(COUNT, "parts of a chunk that follow each other")
     bytes: int = of_kind(10**9, DataSize(), "the data size M")
 
     def usual_options(self, schedule: Schedule) -> Options:

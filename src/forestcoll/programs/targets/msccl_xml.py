@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from forestcoll.base.errors import InputError
-from forestcoll.base.parameters import Integer, choice
+from forestcoll.base.parameters import choice
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.resources import ResourceEstimate
 from forestcoll.demand.collective import Collective
@@ -11,17 +11,14 @@ from forestcoll.programs.formats import msccl_xml
 from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.formats.sizes import ELEMENT_BYTES, SKIPPED, Sizes
 from forestcoll.programs.lowering import Lowering, Options, Placement, lowerer_for, usual_placement
-from forestcoll.programs.lowering.options import MOST
 from forestcoll.programs.model import Protocol
 from forestcoll.programs.model.limits import Limits
 from forestcoll.programs.targets.target import (
-    COUNT,
     EXPORTED,
     Export,
     RuntimeTarget,
     certify,
     certify_program,
-    chosen,
     targets,
 )
 from forestcoll.schedule.schedule import Schedule
@@ -34,12 +31,9 @@ class MscclXml(RuntimeTarget):
     """MSCCL XML. A program is for both in place and out of place if the dialect and the kind of schedule allow it."""
 
     endings = (".xml",)
-    cost = ResourceEstimate(40e-6, 1700)
+    cost = ResourceEstimate(70e-6, 1700)
     file_bytes = 120
 
-    levels: int | None = chosen(Integer(0, MOST), "channels for hops by their depth; with 0, a step receives and sends")
-    lanes: int | None = chosen(COUNT, "blocks that send from one rank to another in the order of a timetable")
-    strands: int | None = chosen(COUNT, "parts of a tree that move at the same time")
     dialect: str = choice(msccl_xml.DialectName.MICROSOFT.value, "the runtime that loads the file", *msccl_xml.DIALECTS)
 
     @property

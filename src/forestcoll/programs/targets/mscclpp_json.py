@@ -45,12 +45,13 @@ class MscclppJson(RuntimeTarget):
     style = Style.ONE_SIDED
     endings = (".json",)
     has_snippet = True
-    cost = ResourceEstimate(65e-6, 900)
+    cost = ResourceEstimate(42e-6, 900)
 
     def usual_options(self, schedule: Schedule) -> Options:
         in_place = lowerer_for(schedule).in_place
         placement = usual_placement(schedule.collective) if in_place else Placement.OUT_OF_PLACE
-        return Options(style=self.style, placement=placement, pieces=2)
+        pieces = 1 if self.protocol == Protocol.LL else 2
+        return Options(style=self.style, placement=placement, pieces=pieces)
 
     def limits(self, ranks: int) -> Limits:  # noqa: ARG002
         return mscclpp.limits()

@@ -84,7 +84,7 @@ class Target(ABC):
         has_snippet: whether Python code registers its programs.
         written_as: the output as a report names it.
         checked: how the output is checked.
-        cost: what choosing, lowering, writing and checking an instruction takes (`benchmarks/large_exports.py`).
+        cost: what making, writing and checking an instruction takes, without a search (`benchmarks/large_exports.py`).
         file_bytes: the bytes of an instruction in the files.
 
     Raises:
@@ -109,10 +109,7 @@ class Target(ABC):
     placement: str | None = chosen(_PLACEMENT, "whether input and output are one buffer")
     protocol: str | None = chosen(_PROTOCOL, "how the runtime moves the data")
     chunks: int | str | None = chosen(_CHUNKS, "the most equal chunks of the data; with exact, no share is rounded")
-    pieces: int | None = chosen(COUNT, "parts of a chunk that follow each other")
-    step_chunks: int | None = chosen(COUNT, "the most chunks that one step moves")
     channels: int | None = chosen(COUNT, "channels that the trees of a root share")
-    instances: int | None = chosen(COUNT, "copies of the program, each for a part of the data")
     blocks: int | None = chosen(COUNT, "the most thread blocks of a rank")
 
     def __post_init__(self) -> None:
@@ -209,6 +206,8 @@ class Target(ABC):
 @dataclass(frozen=True)
 class RuntimeTarget(Target):
     """A format that a runtime loads. A simulation of the runtime chooses the options that are not given."""
+
+    instances: int | None = chosen(COUNT, "copies of the program, each for a part of the data")
 
     @abstractmethod
     def round_bytes(self, options: Options) -> int:

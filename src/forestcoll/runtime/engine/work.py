@@ -7,6 +7,7 @@ from forestcoll.base.errors import CommunicationError
 from forestcoll.runtime.engine.elements import AnyArray
 
 if TYPE_CHECKING:
+    from forestcoll.runtime._runtime import Engine
     from forestcoll.runtime._runtime import Work as NativeWork
 
 _SLICE_SECONDS = 0.2  # how long Ctrl-C may have to wait
@@ -16,13 +17,14 @@ class Work:
     """An operation in flight. Leave its arrays alone until `wait` has returned.
 
     Args:
+        engine: runs it.
         native: the engine's handle.
         label: what the operation is.
         result: what `wait` returns.
     """
 
-    def __init__(self, native: "NativeWork", label: str, result: AnyArray | None) -> None:
-        self._native, self._label, self._result = native, label, result
+    def __init__(self, engine: "Engine", native: "NativeWork", label: str, result: AnyArray | None) -> None:
+        self._engine, self._native, self._label, self._result = engine, native, label, result
 
     @property
     def number(self) -> int:
@@ -49,7 +51,7 @@ class Work:
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             left = _SLICE_SECONDS if deadline is None else min(_SLICE_SECONDS, deadline - time.monotonic())
-            if self._native.wait(max(0.0, left)):
+            if self._engine.wait(self._native, max(0.0, left)):
                 break
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeoutError(f"operation {self.number} ({self._label}) has not ended within {timeout:g} s")

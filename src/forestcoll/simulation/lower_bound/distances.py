@@ -23,7 +23,7 @@ from itertools import product
 
 from forestcoll.simulation.lower_bound.arrivals import Arrival
 from forestcoll.topology import Link, Topology
-from forestcoll.topology.graph.walks import cheapest
+from forestcoll.topology.graph.walks import fewest_counted
 
 
 class Distances:
@@ -31,7 +31,7 @@ class Distances:
 
     def __init__(self, topology: Topology) -> None:
         """Prepare the links of a network."""
-        self._nodes, self._after = topology.nodes, topology.targets
+        self._compute, self._after = frozenset(topology.compute), topology.targets
 
     def sends(self, start: Collection[int], within: Collection[int] | None = None) -> Mapping[int, int]:
         """Return, for each compute node that is reached from a set of nodes, the number of sends.
@@ -40,21 +40,18 @@ class Distances:
             start: the set; its compute nodes are reached without a send, and others over its switches with one.
             within: the nodes that sends may pass; None for all.
         """
-        nodes = self._nodes
-        found = cheapest(
-            dict.fromkeys(start, 0),
-            lambda node, sends: [
-                (target, sends + nodes[target].is_compute)
-                for target in self._after[node]
-                if within is None or target in within
-            ],
-        )
-        return {node: sends for node, sends in found.items() if nodes[node].is_compute}
+
+        def after(node: int) -> Iterable[int]:
+            targets = self._after[node]
+            return targets if within is None else [target for target in targets if target in within]
+
+        found = fewest_counted(start, after, self._compute)
+        return {node: sends for node, sends in found.items() if node in self._compute}
 
     def around(self, node: int, within: Collection[int] | None = None) -> Mapping[int, int]:
         """Return, for each compute node, the number of sends after the one that a node receives or passes on."""
         found = self.sends({node}, within)
-        return found if self._nodes[node].is_compute else {other: sends - 1 for other, sends in found.items()}
+        return found if node in self._compute else {other: sends - 1 for other, sends in found.items()}
 
 
 def entrances(topology: Topology, sets: Iterable[Collection[int]], members: Sequence[int]) -> frozenset[Arrival]:

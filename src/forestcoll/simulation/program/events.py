@@ -74,7 +74,7 @@ class EventSimulation:
         self._program, self._paths, self._costs = program, paths, costs
         encoder = Encoder(program, paths, costs)
         self._tables = encoder.tables()
-        self._multipaths = [paths.between(flow.source, flow.target) for flow in encoder.flows]
+        self._multipaths = [flow.path(paths) for flow in encoder.flows]
         self._blocks = tuple(
             (rank, block) for rank, each in enumerate(program.ranks) for block in range(len(each.blocks))
         )

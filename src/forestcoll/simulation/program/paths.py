@@ -70,7 +70,12 @@ class Paths:
         return Paths(schedule.topology, schedule.members, used)
 
     def between(self, source: int, target: int) -> Multipath:
-        """Return the paths from rank `source` to rank `target`. Raises `InputError` if there is none."""
+        """Return the paths from rank `source` to rank `target`. Raises `InputError` if there is none.
+
+        From a rank to itself there are no links.
+        """
+        if source == target:
+            return Multipath((), (), 0.0)
         if (source, target) not in self._multipaths:
             self._multipaths[source, target] = self._multipath({self._fewest_links(source, target): 1.0})
         return self._multipaths[source, target]

@@ -8,8 +8,8 @@ import numpy as np
 from forestcoll.kernels.events import EventTables, Numbers, Reals, Rows
 from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span
 from forestcoll.simulation.costs import Costs
-from forestcoll.simulation.program.limits import RouteShare, limits_of
-from forestcoll.simulation.program.paths import Paths
+from forestcoll.simulation.program.limits import RouteShare, Work, limits_of, work_on_rank
+from forestcoll.simulation.program.paths import Multipath, Paths
 
 _NONE = -1
 COLUMNS = 6
@@ -47,6 +47,11 @@ class _Lists:
         for value in values:
             self.add(row, value)
 
+    @property
+    def count(self) -> int:
+        """The number of values of all lists."""
+        return len(self._values)
+
     def rows(self, count: int) -> Rows:
         """Return the lists of `count` rows."""
         lengths = np.bincount(np.array(self._rows, dtype=np.int64), minlength=count)
@@ -70,6 +75,7 @@ class Encoder:
         self._barriers: dict[tuple[int, int], int] = {}
         self._lists = {name: _Lists() for name in LISTS}
         self._packets: list[tuple[str, int, Span | Multicast]] = []
+        self._timed = {work for work in (Work.RECEIVE, Work.COPY) if work.gbps(costs) is not None}
 
     def tables(self) -> EventTables:
         """Return the tables."""
@@ -87,6 +93,9 @@ class Encoder:
         links = _Lists()
         for flow, multipath in enumerate(limits.multipaths):
             links.extend(flow, multipath.links)
+        latencies = _reals(
+            0.0 if flow.stays else self._latency(path) for flow, path in zip(self.flows, limits.multipaths, strict=True)
+        )
         tables = {
             "ranks": len(program.ranks),
             "barriers": len(self._barriers),
@@ -96,11 +105,9 @@ class Encoder:
             "instructions": _numbers(instructions),
             "channels": _numbers([value for place in range(len(program.channels)) for value in self._channel(place)]),
             "channel_latencies": self._channel_latencies(),
-            "flow_targets": _numbers([flow.target for flow in self.flows]),
-            "flow_latencies": np.array(
-                [self._latency(flow.source, flow.target) for flow in self.flows], dtype=np.float64
-            ),
-            "flow_delays": _reals(2 * self._latency(*flow[:2]) if flow.is_read else 0.0 for flow in self.flows),
+            "flow_targets": _numbers([flow.targets[0] for flow in self.flows]),
+            "flow_latencies": latencies,
+            "flow_delays": latencies * [2.0 * flow.is_read for flow in self.flows],
             "semaphores": _numbers([start for each in program.ranks for start in each.semaphores]),
             "links": links.rows(len(self.flows)),
             "weights": _reals(weight for each in limits.multipaths for weight in each.weights),
@@ -125,32 +132,42 @@ class Encoder:
 
     def _add_places(self, number: int, rank: int, block: int, instruction: Instruction) -> None:
         """Add the messages and packets that an instruction reads and writes, and the flow of each transfer."""
-        limited = self._costs.block_gbps is not None and instruction.channel not in self._ports
-        owner = (rank, block) if limited else None
+        moves_itself = instruction.channel not in self._ports
+        owner = (rank, block) if moves_itself and self._costs.block_gbps is not None else None
         received, sent, transfers = (self._lists[name] for name in ("received", "sent", "transfers"))
+        before = transfers.count
         for place in instruction.sources:
             if isinstance(place, Message):
                 received.add(number, place.channel)
                 continue
-            for other in self._others(rank, place):
-                transfers.add(number, self._flow(RouteShare(other, rank, owner, is_read=True)))
+            if others := self._others(rank, place):
+                transfers.add(number, self._flow(RouteShare(others, (rank,), owner, is_read=True)))
             if place.packets and isinstance(place, Span):
                 self._packets.append(("reads", number, place))
         for place in instruction.targets:
             if isinstance(place, Message):
                 sent.add(number, place.channel)
-                transfers.add(number, self._flow(RouteShare(rank, self._program.channels[place.channel].target, owner)))
+                target = self._program.channels[place.channel].target
+                transfers.add(number, self._flow(RouteShare((rank,), (target,), owner)))
                 continue
-            for other in self._others(rank, place):
-                transfers.add(number, self._flow(RouteShare(rank, other, owner)))
+            for targets in self._arrivals(rank, place):
+                transfers.add(number, self._flow(RouteShare((rank,), targets, owner)))
             if place.packets:
                 self._packets.append(("writes", number, place))
+        if moves_itself and transfers.count == before and (work := work_on_rank(instruction)) in self._timed:
+            transfers.add(number, self._flow(RouteShare((rank,), (rank,), (rank, block), work=work)))
 
-    def _others(self, rank: int, place: Span | Multicast) -> Sequence[int]:
+    def _others(self, rank: int, place: Span | Multicast) -> tuple[int, ...]:
         """Return the other ranks that a place belongs to."""
-        if isinstance(place, Span):
-            return () if place.rank == rank else (place.rank,)
-        return [other for other in self._program.groups[place.group] if other != rank]
+        return tuple(other for other in _ranks_of(self._program, place) if other != rank)
+
+    def _arrivals(self, rank: int, place: Span | Multicast) -> Sequence[tuple[int, ...]]:
+        """Return the other ranks that data goes to, those together that it reaches at once.
+
+        Packets arrive at each rank by itself, because their readers wait for them.
+        """
+        others = self._others(rank, place)
+        return [(other,) for other in others] if place.packets else [others] * bool(others)
 
     def _add_order(self, number: int, rank: int, instruction: Instruction) -> None:
         """Add what an instruction waits for, and what waits for it."""
@@ -196,12 +213,12 @@ class Encoder:
     def _channel_latencies(self) -> Reals:
         signalled = {channel for _, _, _, each in self._program.instructions() for channel in each.signals}
         return _reals(
-            self._latency(each.source, each.target) if place in signalled else 0.0
+            self._latency(self._paths.between(each.source, each.target)) if place in signalled else 0.0
             for place, each in enumerate(self._program.channels)
         )
 
-    def _latency(self, source: int, target: int) -> float:
-        return (self._costs.alpha_us + self._paths.between(source, target).latency_us) * 1e-6
+    def _latency(self, path: Multipath) -> float:
+        return (self._costs.alpha_us + path.latency_us) * 1e-6
 
 
 def _ranks_of(program: Program, place: Span | Multicast) -> tuple[int, ...]:

@@ -248,9 +248,8 @@ class _Collector:
 
     def _all_to_all(self, orbits: Orbits) -> None:
         try:
-            found = flow_search(
-                self._topology, NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks), self._progress, orbits
-            )
+            demand = NodeDemand(Collective.ALL_TO_ALL, ranks=self._ranks)
+            found = flow_search(self._topology, demand, self._progress, orbits, paths=False)
         except InputError as error:  # too large
             self._too_large[Collective.ALL_TO_ALL] = str(error).removeprefix(f"{self._topology.name}: ")
             return
@@ -263,7 +262,7 @@ def flow_bound(found: FlowOptimum) -> CollectiveBound:
     return CollectiveBound(
         found.bound,
         factor,
-        found.algbw if found.paths else None,
+        found.algbw if found.is_reached else None,
         found.is_optimal,
         found.root,
         found.residual,

@@ -252,14 +252,19 @@ def _hashes(numbers: Numbers, kind: int) -> Hashes:
 def _mixed(values: Hashes) -> Hashes:
     """Return a hash of each value (splitmix64); sums of hashes describe sets with repetitions."""
     mixed = values + np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(factor)  # in place: new memory takes longer than the arithmetic
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
 def _numbered(hashes: Hashes) -> Numbers:
     """Return the place of each hash among all different ones, in the order of their first occurrence."""
-    _, firsts, places = np.unique(hashes.ravel(), return_index=True, return_inverse=True)
+    values = np.unique(hashes)
+    places = np.searchsorted(values, hashes.ravel())  # faster than the inverse of `unique`: there are few values
+    firsts = np.empty(len(values), dtype=np.int64)
+    firsts[places[::-1]] = np.arange(len(places) - 1, -1, -1)  # of equal places, the last write stays
     order = np.empty(len(firsts), dtype=np.int64)
     order[np.argsort(firsts)] = np.arange(len(firsts))
     return order[places].reshape(hashes.shape)

@@ -40,14 +40,14 @@ def exact_paths(
     topology: Topology, flow: Sequence[Fraction], source: int, needs: Mapping[int, Fraction]
 ) -> list[tuple[NodePath, Fraction]]:
     """Return paths as `whole_paths` does, for a flow in fractions."""
-    whole = lcm(*(each.denominator for each in set(flow)), *(each.denominator for each in set(needs.values())))
+    known = {id(each): each for each in (*flow, *needs.values())}  # the hash of a fraction takes long
+    whole = lcm(*{each.denominator for each in known.values()})
+    units = {key: int(each * whole) for key, each in known.items()}
     found = whole_paths(
-        topology,
-        [int(each * whole) for each in flow],
-        source,
-        {node: int(need * whole) for node, need in needs.items()},
+        topology, [units[id(each)] for each in flow], source, {node: units[id(need)] for node, need in needs.items()}
     )
-    return [(nodes, Fraction(amount, whole)) for nodes, amount in found]
+    shares = {amount: Fraction(amount, whole) for _, amount in found}
+    return [(nodes, shares[amount]) for nodes, amount in found]
 
 
 def rounded_paths(

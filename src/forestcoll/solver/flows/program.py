@@ -14,7 +14,7 @@ HiGHS proposes the bases, and both programs are solved in fractions. Small progr
 floating point are solved without it. The result is checked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.linear_program import LinearProgram, Solution
 from forestcoll.solver.flows.classes import FlowClasses
+from forestcoll.solver.flows.recognition import recognised_flows
 from forestcoll.solver.forests.scaling import ScaledTopology
 
 Floats = npt.NDArray[np.float64]
@@ -37,12 +38,15 @@ class ProgramResult:
 
     Attributes:
         lengths: candidates for lengths of links that prove a bound, best guess first.
-        values: the exact flow of each class for one unit of M, checked; None if there is no exact result.
+        values: the exact flow of each class for one unit of M, checked; None if there is no exact result, or if its
+            fractions have large denominators.
+        algbw: the algbw of exact flows, which were checked; None if there are none.
         guess: the flow of each class for one unit of M in floating point.
     """
 
     lengths: tuple[tuple[int, ...], ...]
     values: tuple[Fraction, ...] | None
+    algbw: Fraction | None
     guess: Floats
 
 
@@ -52,16 +56,19 @@ _FINE = (1, 12, 720, 10**6, 10**9)
 _LONGEST = 10**200
 """The greatest length that is tried."""
 
+_SIMPLE = 10**6
+"""The greatest denominator of an algbw that is recognised in floating point."""
+
 
 class FlowProgram:
     """The programs of one demand on one network."""
 
-    def __init__(self, classes: FlowClasses, needs: Sequence[dict[int, Fraction]]) -> None:
+    def __init__(self, classes: FlowClasses, needs: Sequence[Mapping[int, Fraction]]) -> None:
         """Prepare the programs; `needs` has the parts of M that each listed source sends, by target."""
         self._classes, self._topology = classes, classes.topology
         self._scaled = ScaledTopology.of(classes.topology)
-        self._whole = lcm(*(part.denominator for each in needs for part in each.values()))
-        self._units = [{node: int(part * self._whole) for node, part in each.items()} for each in needs]
+        self._needs = needs
+        self._whole = lcm(*{part.denominator for each in needs for part in each.values()})
 
     @cached_property
     def _balances(self) -> list[tuple[dict[int, int], int]]:
@@ -77,7 +84,7 @@ class FlowProgram:
                     if column >= 0:
                         row[column] = row.get(column, 0) + sign
             row = {column: each for column, each in row.items() if each}
-            need = self._units[place].get(node, 0)
+            need = int(self._needs[place].get(node, 0) * self._whole)
             if row or need:
                 rows.append((row, need))
         return rows
@@ -99,11 +106,23 @@ class FlowProgram:
         reached = solution.values[0] * self._whole  # 0 in floating point if bandwidths are very far apart
         guess = solution.values[1:] / reached if reached > 0 else np.zeros_like(solution.values[1:])
         if exact is None:
-            return ProgramResult(lengths, None, guess)
+            return ProgramResult(lengths, None, self._recognised(program, solution), guess)
         rate, values = exact[0][0], tuple(each / (exact[0][0] * self._whole) for each in exact[0][1:])
         if rate <= 0 or not self._is_right(values, rate):
-            return ProgramResult(lengths, None, guess)
-        return ProgramResult(lengths, self._with_least_traffic(rate) or values, guess)
+            return ProgramResult(lengths, None, None, guess)
+        return ProgramResult(lengths, self._with_least_traffic(rate) or values, self._algbw(rate), guess)
+
+    def _recognised(self, program: LinearProgram, solution: Solution) -> Fraction | None:
+        """Return the algbw of flows that are recognised in a solution in floating point, and checked; None without."""
+        guess = Fraction(solution.values[0] * max(self._scaled.capacities) * self._whole)
+        rate = guess.limit_denominator(_SIMPLE) / self._whole
+        flows = recognised_flows(program, solution, rate) if rate > 0 else None
+        is_right = flows is not None and self._is_right([each / self._whole for each in flows], rate)
+        return self._algbw(rate) if is_right else None
+
+    def _algbw(self, rate: Fraction) -> Fraction:
+        """Return the algbw of a rate of one unit of need."""
+        return rate * self._whole * self._scaled.unit
 
     def _rate_program(self) -> LinearProgram:
         """Return the program of the rate; rows of loads come first. Column 0 is the rate of one unit of need."""

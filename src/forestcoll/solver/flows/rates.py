@@ -58,7 +58,9 @@ def exchange_rate_of(topology: Topology, progress: Progress = SILENT) -> Exchang
         >>> str(rate.algbw), rate.method
         ('2', 'exact')
     """
-    best = flow_search(topology, NodeDemand(Collective.ALL_TO_ALL), progress, most_columns=MOST_COLUMNS)
+    best = flow_search(topology, NodeDemand(Collective.ALL_TO_ALL), progress, most_columns=MOST_COLUMNS, paths=False)
     too_large = f"its linear program has more than {MOST_COLUMNS:,} columns"
-    reason = "" if best.is_optimal else "the solution of its linear program was rounded" if best.paths else too_large
+    reason = (
+        "" if best.is_optimal else "the solution of its linear program was rounded" if best.is_reached else too_large
+    )
     return ExchangeRate(best.algbw, best.bound.algbw, reason)

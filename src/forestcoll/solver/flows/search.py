@@ -36,13 +36,14 @@ _OF_COLUMN = ResourceEstimate(1e-3, 10_000)
 _Shares = list[tuple[tuple[int, ...], Fraction]]
 
 
-def flow_search(
+def flow_search(  # noqa: PLR0913 (what is asked, and what is known already)
     topology: Topology,
     demand: NodeDemand,
     progress: Progress = SILENT,
     orbits: Orbits | None = None,
     *,
     most_columns: int | None = None,
+    paths: bool = True,
 ) -> FlowOptimum:
     """Return the optimum of an all-to-all, a gather or a scatter.
 
@@ -52,6 +53,8 @@ def flow_search(
         progress: receives the stages of the work.
         orbits: the orbits of the usable part of the network, if they are known already.
         most_columns: the most columns of a linear program that is solved; `MOST_COLUMNS` if None.
+        paths: whether the paths are needed, of which a network of 1,000 compute nodes has more than a million. Without
+            them, the flows of the linear program are the proof that the algbw can be reached, if they are exact.
 
     Raises:
         InputError: the linear program is too large.
@@ -59,7 +62,8 @@ def flow_search(
     """
     if demand.root is not None:
         return _rooted(topology, demand, demand.root, progress)
-    return _all_pairs(topology, demand, progress, orbits, MOST_COLUMNS if most_columns is None else most_columns)
+    most_columns = MOST_COLUMNS if most_columns is None else most_columns
+    return _all_pairs(topology, demand, progress, orbits, most_columns, needs_paths=paths)
 
 
 def _rooted(topology: Topology, demand: NodeDemand, root: int, progress: Progress) -> FlowOptimum:
@@ -82,8 +86,14 @@ def _rooted(topology: Topology, demand: NodeDemand, root: int, progress: Progres
     return _checked(FlowOptimum(topology, algbw, bound, demand, paths, alone.symmetry))
 
 
-def _all_pairs(
-    topology: Topology, demand: NodeDemand, progress: Progress, orbits: Orbits | None, most_columns: int
+def _all_pairs(  # noqa: PLR0913 (what `flow_search` takes)
+    topology: Topology,
+    demand: NodeDemand,
+    progress: Progress,
+    orbits: Orbits | None,
+    most_columns: int,
+    *,
+    needs_paths: bool,
 ) -> FlowOptimum:
     part = usable_part(topology, demand.members(topology))
     if demand.matrix is not None:
@@ -99,11 +109,15 @@ def _all_pairs(
     classes = FlowClasses.few(part, sent, orbits, most_columns)
     if classes is None:
         return _spread(topology, part, demand, progress)
-    needs = [dict(sent[source]) for source in classes.sources]
+    needs = [sent[source] for source in classes.sources]
     work = f"{topology.name}: a linear program of {classes.columns:,} columns"
     announce(work, _OF_COLUMN * classes.columns, progress)
     progress.begin("solving the linear program of flows")
     found = FlowProgram(classes, needs).solve()
+    if not needs_paths and found.algbw is not None:
+        bound = _best_bound(demand, classes, found, found.algbw)
+        if bound.algbw == found.algbw:
+            return FlowOptimum(topology, found.algbw, bound, demand, (), orbits.symmetry)
     progress.begin("dividing flows into paths")
     paths = tuple(
         FlowPath(*each) for place in range(len(classes.sources)) for each in _paths(classes, place, needs[place], found)
@@ -130,7 +144,7 @@ def _spread(topology: Topology, part: Topology, demand: NodeDemand, progress: Pr
     algbw, lengths = spreading.spread_all_to_all(part, progress=progress)
     proof = LengthsProof.of(part, lengths)
     bound = Bound(demand.collective, proof.algbw(topology, demand), proof)
-    return FlowOptimum(topology, algbw, bound, demand, (), Symmetry(()))
+    return FlowOptimum(topology, algbw, bound, demand, (), Symmetry(()), is_reached=False)
 
 
 def _best_bound(demand: NodeDemand, classes: FlowClasses, found: ProgramResult, reached: Fraction) -> Bound:
@@ -168,13 +182,16 @@ def _paths(classes: FlowClasses, place: int, needs: Mapping[int, Fraction], foun
 def _greatest_time(topology: Topology, paths: Sequence[FlowPath], orbits: Orbits) -> Fraction:
     """Return the time of the busiest link for one unit of M, with the images of `paths` under the symmetry."""
     places = topology.link_numbers
-    used = [dict[Fraction, int]() for _ in orbits.link_sizes]
+    numbers: dict[Fraction, int] = {}  # of shares: the hash of a fraction takes long
+    used = [dict[int, int]() for _ in orbits.link_sizes]
     for path in paths:
+        number = numbers.setdefault(path.share, len(numbers))
         for ends in pairwise(path.nodes):
             counts = used[orbits.of_link[places[ends]]]
-            counts[path.share] = counts.get(path.share, 0) + 1
+            counts[number] = counts.get(number, 0) + 1
+    shares = list(numbers)
     times = [
-        sum((share * count for share, count in counts.items()), Fraction(0))
+        sum((shares[number] * count for number, count in counts.items()), Fraction(0))
         * Fraction(orbits.symmetry.order, size)
         / topology.links[first].bandwidth
         for counts, size, first in zip(used, orbits.link_sizes, orbits.first_links, strict=True)
@@ -193,7 +210,7 @@ def _checked(optimum: FlowOptimum) -> FlowOptimum:
     totals: dict[tuple[int, int], Fraction] = {}
     for path in optimum.paths:
         ends = path.nodes[0], path.nodes[-1]
-        totals[ends] = totals.get(ends, Fraction(0)) + path.share
+        totals[ends] = totals[ends] + path.share if ends in totals else path.share
     sources = {source for source, _ in totals}
     needed = {(source, target): part for source in sources for target, part in sent[source].items()}
     if totals != needed:

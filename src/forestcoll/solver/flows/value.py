@@ -33,11 +33,12 @@ class FlowOptimum(CollectiveOptimum):
     Attributes:
         topology: the network.
         demand: the collective and its parameters, in node numbers.
-        algbw: the algorithmic bandwidth that the paths reach, in the unit of the topology.
+        algbw: the algorithmic bandwidth that paths reach, in the unit of the topology.
         bound: the algbw that no schedule exceeds, with the proof.
-        paths: the paths of one source of each orbit of the symmetry; empty if the linear program is too large, and only
-            a rate near the bound is known.
+        paths: the paths of one source of each orbit of the symmetry; empty if they are not asked for, or if the linear
+            program is too large, and only a rate near the bound is known.
         symmetry: a symmetry of the network; the images of `paths` under its elements are all paths.
+        is_reached: whether paths reach `algbw`; False if only a rate near the bound is known.
 
     Example:
         >>> from forestcoll import optimum
@@ -48,3 +49,4 @@ class FlowOptimum(CollectiveOptimum):
 
     paths: tuple[FlowPath, ...]
     symmetry: Symmetry
+    is_reached: bool = True

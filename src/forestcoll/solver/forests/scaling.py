@@ -6,10 +6,12 @@ from fractions import Fraction
 from functools import cached_property
 from math import gcd
 
-from forestcoll.base.errors import NoSolutionError
+from forestcoll.base.errors import NoSolutionError, shown
 from forestcoll.base.progress import Progress
 from forestcoll.kernels import AnyProblem, Core, core_for, is_native
 from forestcoll.topology import Topology
+from forestcoll.topology.graph.node_ports import NODE_LIMITS
+from forestcoll.topology.model import BOUNDED
 
 _TINY = 5000
 """Compute nodes times links: up to this size, plain Python solves a network in about a second."""
@@ -76,13 +78,23 @@ class ScaledTopology:
 def require_all_ports(topology: Topology) -> None:
     """Check that a node may use all its links at once, which every bound here assumes.
 
+    Limits of nodes are links by now (`topology/graph/node_limits.py`), unless they were added to a network that was
+    already built.
+
     Raises:
-        NoSolutionError: the topology has another port model.
+        NoSolutionError: the topology has another port model, or limits of nodes that are no links.
     """
     if topology.port_model is not None:
+        limits = "; the limits of nodes also count without it" if topology.port_model == BOUNDED else ""
         raise NoSolutionError(
             f"{topology.name}: port_model is {topology.port_model}; this function needs nodes that use all their links "
-            "at once (if they can, leave port_model out); 'forestcoll one-port' handles one port"
+            f"at once (if they can, leave port_model out{limits}); 'forestcoll one-port' handles one port"
+        )
+    limited = next((node for node in topology.nodes if not NODE_LIMITS.isdisjoint(node.attributes)), None)
+    if limited is not None:
+        raise NoSolutionError(
+            f"{topology.name}: node {shown(limited.id)} has a limit that is no link; build the network again from the "
+            "nodes with their limits, with TopologyBuilder or load_topology"
         )
 
 

@@ -42,7 +42,7 @@ def _gain(topology: Topology, group: Group, together: Fraction, progress: Progre
     collective, one = group.demand.collective, [Group(group.demand)]
     if collective is Collective.ALLREDUCE or collective.is_personalised or group.demand.sources is not None:
         if collective.is_personalised:
-            alone = flow_search(topology, group.demand, progress).algbw
+            alone = flow_search(topology, group.demand, progress, paths=False).algbw
         else:  # the search for one allreduce is slow with many relays, and no other search has sources and targets
             alone = group_search(topology, one, progress).algbw
         return GroupGain(max(alone, together), _rate_without_relays(topology, one, progress))

@@ -1,7 +1,7 @@
 """Attributes of nodes for port models: bandwidths that the links of a node share, and switches that are part of a node.
 
 - `send_bandwidth` and `receive_bandwidth` of a compute node limit the sum of the bandwidths of all its links at a time.
-  They count only in the port model `bounded-multi-port`.
+  Here they count in the port model `bounded-multi-port`; without a port model they become links (`node_limits`).
 - `port_of` of a switch is the id of a compute node. The links of the switch use the ports of that node, as if they
   began or ended on it. The links between the two are stages of a send or of a receive in the node itself.
 """
@@ -15,6 +15,7 @@ from forestcoll.base.units import bandwidth_in
 from forestcoll.topology.model import BOUNDED, Topology
 
 SEND_LIMIT, RECEIVE_LIMIT = "send_bandwidth", "receive_bandwidth"
+NODE_LIMITS = frozenset({SEND_LIMIT, RECEIVE_LIMIT})
 PORT_OF = "port_of"
 
 

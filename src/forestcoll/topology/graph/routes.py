@@ -17,8 +17,11 @@ from forestcoll.topology import Topology
 Path: TypeAlias = tuple[int, ...]
 """The nodes of a route, with both ends."""
 
-Reached: TypeAlias = tuple[Fraction | None, Path]
-"""The width of a path and the path; None for the empty path, which has no width."""
+Reached: TypeAlias = tuple[int | None, Path]
+"""The width of a path and the path; None for the empty path, which has no width.
+
+A width is the place of a bandwidth in the order of all bandwidths, from 1: integers are compared faster than fractions.
+"""
 
 
 class Routes:
@@ -36,10 +39,15 @@ class Routes:
         self._topology = topology
         self.bandwidths = topology.bandwidths
         allowed = frozenset(range(len(topology.nodes)) if within is None else within)
-        self._after: list[dict[int, Fraction]] = [{} for _ in topology.nodes]
-        for (source, target), bandwidth in self.bandwidths.items():
-            if source in allowed and target in allowed:
-                self._after[source][target] = bandwidth
+        kept = {ends: each for ends, each in self.bandwidths.items() if ends[0] in allowed and ends[1] in allowed}
+        widths = {each: place for place, each in enumerate(sorted(set(kept.values())), start=1)}
+        self._after: list[dict[int, int]] = [{} for _ in topology.nodes]
+        for (source, target), bandwidth in kept.items():
+            self._after[source][target] = widths[bandwidth]
+        self._before: list[list[tuple[int, int]]] = [[] for _ in topology.nodes]
+        for source, after in enumerate(self._after):
+            for target, width in after.items():
+                self._before[target].append((source, width))
         switches = frozenset(topology.switches)
         self._switches = [[each for each in after.items() if each[0] in switches] for after in self._after]
         self._levels: dict[int, list[dict[int, Reached]]] = {}
@@ -55,8 +63,9 @@ class Routes:
             if target in level:
                 return level[target][1]
             best: Reached | None = None
-            for node, (width, path) in level.items():
-                best = _wider(best, self._after[node].get(target), width, path)
+            for node, bandwidth in self._before[target]:
+                if node in level:
+                    best = _wider(best, bandwidth, *level[node])
             if best is not None:
                 return (*best[1], target)
         return None
@@ -90,9 +99,7 @@ class Routes:
             for node, (width, path) in levels[-1].items():
                 for target, bandwidth in self._switches[node]:
                     if target not in seen:
-                        found = _wider(following.get(target), bandwidth, width, (*path, target))
-                        if found is not None:
-                            following[target] = found
+                        following[target] = _wider(following.get(target), bandwidth, width, (*path, target))
             seen.update(following)
             levels.append(dict(sorted(following.items())))
         return levels
@@ -103,9 +110,9 @@ class Routes:
         Routes are found level by level, in the order in which nodes are found.
         """
         before: dict[int, int] = {}
-        level: dict[int, Fraction | None] = {source: None}
+        level: dict[int, int | None] = {source: None}
         while level:
-            following: dict[int, Fraction] = {}
+            following: dict[int, int] = {}
             for node, width in level.items():
                 for target, bandwidth in self._after[node].items():
                     reached = bandwidth if width is None else min(width, bandwidth)
@@ -116,9 +123,7 @@ class Routes:
         return before
 
 
-def _wider(known: Reached | None, bandwidth: Fraction | None, width: Fraction | None, path: Path) -> Reached | None:
+def _wider(known: Reached | None, bandwidth: int, width: int | None, path: Path) -> Reached:
     """Return the wider of a known path and `path`, which has a width and one more link; the known one if equal."""
-    if bandwidth is None:
-        return known
     reached = bandwidth if width is None else min(width, bandwidth)
     return known if known is not None and known[0] is not None and known[0] >= reached else (reached, path)

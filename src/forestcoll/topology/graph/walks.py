@@ -5,7 +5,7 @@ A walk takes a function `after`, which returns the nodes after a node, so that i
 breadth-first search finds them, or in the order of their costs, so that results are the same each time.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, TypeAlias, TypeVar
 
@@ -118,6 +118,34 @@ def cheapest(
             for other, further in onwards(node, cost):
                 if other not in found:
                     heappush(heap, (further, other))
+    return found
+
+
+def fewest_counted(start: Iterable[int], after: After[int], counted: Collection[int]) -> dict[int, int]:
+    """Return for each node that is reached the least number of counted nodes on the way to it, after its first node.
+
+    The result has the order of these numbers, then that of the nodes.
+
+    Args:
+        start: the nodes to begin at.
+        after: returns the nodes after a node.
+        counted: the nodes that count.
+
+    Example:
+        >>> fewest_counted([0], {0: [1, 2], 1: [2], 2: [3], 3: []}.__getitem__, {2, 3})
+        {0: 0, 1: 0, 2: 1, 3: 2}
+    """
+    found: dict[int, int] = {}
+    seen, level, number = set(start), list(start), 0
+    while level:
+        following: list[int] = []
+        for node in level:
+            for other in after(node):
+                if other not in seen:
+                    seen.add(other)
+                    (following if other in counted else level).append(other)
+        found |= dict.fromkeys(sorted(level), number)
+        level, number = following, number + 1
     return found
 
 

@@ -27,8 +27,8 @@ class Format:
         title: what it is, for people.
         endings: the endings of the names of such files, before `.gz`.
         module: the module of this package with its `text_of(topology)`; empty for this project's own format.
-        by_host: the module and the function of a format with a file for each kind of host, which is never found by the
-            ending of a name.
+        by_host: the module and the function of a format with a file for each kind of host.
+        by_name: whether it is only written if it is named, and never found by the ending of a file.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Format:
     endings: tuple[str, ...]
     module: str = ""
     by_host: tuple[str, str] | None = None
+    by_name: bool = False
 
 
 _NCCL = "forestcoll.nccl.topology_file"
@@ -45,8 +46,15 @@ FORMATS = (
     Format("graphml", "GraphML", (".graphml",), "graphml"),
     Format("astra-sim-ns3", "the text of ASTRA-sim's and SimAI's ns-3", (".txt",), "ns3_text"),
     Format("astra-sim-analytical", "the YAML of ASTRA-sim's analytical model", (".yml", ".yaml"), "analytical_yaml"),
-    Format("nccl-topo", "NCCL's topology XML (NCCL_TOPO_FILE)", (".xml",), by_host=(_NCCL, "texts_of")),
-    Format("nccl-topo-vm", "the same for virtual machines", (".xml",), by_host=(_NCCL, "texts_for_virtual_machines")),
+    Format("nccl-topo", "NCCL's topology XML (NCCL_TOPO_FILE)", (".xml",), by_host=(_NCCL, "texts_of"), by_name=True),
+    Format(
+        "nccl-topo-vm",
+        "the same for virtual machines",
+        (".xml",),
+        by_host=(_NCCL, "texts_for_virtual_machines"),
+        by_name=True,
+    ),
+    Format("cabling", "the cables of a direct-connect network, from port to port", (".csv",), "cabling", by_name=True),
 )
 """Every format; the first is that of names with another ending."""
 
@@ -65,7 +73,7 @@ def format_named(name: str) -> Format:
 
 def endings_of(name: str | None) -> tuple[str, ...]:
     """Return the endings of files in the format with that name, or of files in any format."""
-    formats = [each for each in FORMATS if not each.by_host] if name is None else (format_named(name),)
+    formats = [each for each in FORMATS if not each.by_name] if name is None else (format_named(name),)
     return tuple(ending for each in formats for ending in each.endings)
 
 
@@ -82,9 +90,9 @@ def write_network(topology: Topology, path: PathLike, to: str | None = None) -> 
         path: the file; gzip if its name ends in `.gz`.
         to: the format: `forestcoll`, as `write_topology` writes it; `graphml`; `astra-sim-ns3`, the text that
             ASTRA-sim's ns-3 reads; `astra-sim-analytical`, the network file of ASTRA-sim's analytical model;
-            `nccl-topo` or `nccl-topo-vm`, NCCL's topology XML of a host, or a folder if hosts differ. If None, the name
-            of the file says it: `.graphml`, `.txt`, and `.yml` or `.yaml` are the second to fourth, and any other name
-            is the first.
+            `nccl-topo` or `nccl-topo-vm`, NCCL's topology XML of a host, or a folder if hosts differ; `cabling`, the
+            cables of a direct-connect network. If None, the name of the file says it: `.graphml`, `.txt`, and `.yml` or
+            `.yaml` are the second to fourth, and any other name is the first.
 
     Example:
         >>> from forestcoll.topology.registry import build_topology
@@ -110,4 +118,4 @@ def write_network(topology: Topology, path: PathLike, to: str | None = None) -> 
 
 def _format_of(path: Path) -> Format:
     ending = Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
-    return next((each for each in FORMATS if ending in each.endings and not each.by_host), FORMATS[0])
+    return next((each for each in FORMATS if ending in each.endings and not each.by_name), FORMATS[0])

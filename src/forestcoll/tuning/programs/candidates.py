@@ -1,6 +1,6 @@
 """Programs of a schedule for a runtime, made with different options and simulated: the candidates of a search."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -13,7 +13,7 @@ from forestcoll.programs.formats.msccl_xml.dialects import CONNECTIONS
 from forestcoll.programs.formats.sizes import ALIGNMENT, chunks_of_file
 from forestcoll.programs.lowering import Lowering, Options, Style, lower
 from forestcoll.programs.lowering.options import MOST
-from forestcoll.programs.model import Program, Protocol
+from forestcoll.programs.model import Protocol
 from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.schedule import Schedule
@@ -105,6 +105,7 @@ class Candidates:
         objective: the sizes and the costs.
         progress: receives how much of the work of a search is done, in percent.
         known: the candidates by their options; None for options that do not fit.
+        lowered: the programs by their options with the least rounds.
         problem: why the last candidate that does not fit does not; None if all fit.
         highest: the greatest algbw of a candidate.
         work: about how many instructions were simulated.
@@ -115,11 +116,13 @@ class Candidates:
     objective: Objective
     progress: Progress = SILENT
     known: dict[Options, ProgramCandidate | None] = field(default_factory=dict)
+    lowered: dict[Options, Lowering] = field(default_factory=dict)
     problem: NoSolutionError | None = None
     highest: float = 0.0
     work: int = 0
 
     def __post_init__(self) -> None:
+        self.progress.advance(0, 100)
         self.given: dict[str, Any] = self.target.given
         self.in_plans = self.target.style is Style.ONE_SIDED
         machine = gpu_of(self.schedule.topology)
@@ -136,7 +139,7 @@ class Candidates:
         packets = self.given.get("protocol") == Protocol.LL
         if not self.in_plans or packets or not isinstance(self.schedule, TreeSchedule):
             return None
-        return max(share for phase in self.schedule.phases for share in phase.shares)
+        return greatest_share(self.schedule)
 
     def _counts(self) -> tuple[ChunkCount, ...]:
         """Return the numbers of chunks to choose from; none for steps, flows and exact shares."""
@@ -217,7 +220,7 @@ class Candidates:
 
     def _candidate(self, options: Options) -> ProgramCandidate | None:
         try:
-            lowering = lower(self.schedule, options, self.limits)
+            lowering = self._lowered(options)
         except NoSolutionError as error:
             self.problem = error
             return None
@@ -225,16 +228,21 @@ class Candidates:
         if any(self.known.values()) and chunks * ALIGNMENT > self.objective.least_bytes and "chunks" not in self.given:
             return None
         round_bytes = self.target.round_bytes(options)
-        known = self._model_of(lowering.program, round_bytes)
-        model = known or RoundModel(
-            schedule=self.schedule,
-            program=lowering.program,
-            chunks=chunks,
-            round_bytes=round_bytes,
-            paths=paths_of(lowering.schedule),
-            costs=self.costs,
-            algbw=lowering.algbw,
-            slices=self.target.slices(options),
+        alike = [each.model for each in self.known.values() if each and each.model.program == lowering.program]
+        known = next((each for each in alike if each.round_bytes == round_bytes), None)
+        model = known or (
+            alike[0].in_rounds_of(round_bytes)
+            if alike
+            else RoundModel(
+                schedule=self.schedule,
+                program=lowering.program,
+                chunks=chunks,
+                round_bytes=round_bytes,
+                paths=paths_of(lowering.schedule),
+                costs=self.costs,
+                algbw=lowering.algbw,
+                slices=self.target.slices(options),
+            )
         )
         self.work += MAKING * model.length
         algbw = 0.0
@@ -246,7 +254,16 @@ class Candidates:
         self.progress.advance(min(100, 100 * self.work // self.most_work), 100)
         return ProgramCandidate(options, lowering, model, algbw)
 
-    def _model_of(self, program: Program, round_bytes: int) -> RoundModel | None:
-        """Return the model of a program that was made before, with other options."""
-        models = (each.model for each in self.known.values() if each is not None)
-        return next((each for each in models if each.round_bytes == round_bytes and each.program == program), None)
+    def _lowered(self, options: Options) -> Lowering:
+        """Return the program with these options; the size of rounds does not change it."""
+        alike = replace(options, round_bytes=ALIGNMENT)
+        if alike not in self.lowered:
+            self.lowered[alike] = lower(self.schedule, options, self.limits)
+        return self.lowered[alike]
+
+
+def greatest_share(schedule: Schedule) -> Fraction:
+    """Return the greatest share of a tree; 1 for other schedules."""
+    if not isinstance(schedule, TreeSchedule):
+        return Fraction(1)
+    return max(share for phase in schedule.phases for share in phase.shares)

@@ -1,14 +1,16 @@
-"""What an export will take, from the size of the schedule alone: instructions, time, memory and files.
+"""What an export will take: instructions, time, memory and files.
 
 Each tree sends data to every other rank, so a program of trees has at least two instructions for each edge of a tree, a
-send and a receive. All stages take time and memory in proportion to them.
+send and a receive. Making, writing and checking a program takes time and memory in proportion to them. What the search
+takes is known when its first program is not fast enough: with one root, a search that finds no such program ends when
+it has done all of its work (`Candidates.most_work`).
 """
 
 from math import isqrt, prod
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import Progress
-from forestcoll.base.resources import announce, size_text
+from forestcoll.base.resources import ResourceEstimate, announce, size_text
 from forestcoll.base.units import size_name
 from forestcoll.demand.collective import Collective
 from forestcoll.programs.formats.sizes import ALIGNMENT
@@ -16,7 +18,11 @@ from forestcoll.programs.lowering import Style, least_instructions
 from forestcoll.programs.lowering.options import MOST_INSTRUCTIONS
 from forestcoll.programs.targets.target import RuntimeTarget, Target
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.tuning.programs.candidates import Candidates
 from forestcoll.tuning.programs.divisible import LEAST_BYTES
+
+SECONDS_OF_WORK = 0.73e-6
+"""The CPU time of a simulated instruction in a search, with all that it takes to make programs (`Candidates.work`)."""
 
 
 def check_given(schedule: Schedule, target: RuntimeTarget, least_bytes: int = LEAST_BYTES) -> None:
@@ -61,8 +67,21 @@ def _least_chunks(schedule: Schedule) -> int:
     return len(schedule.members) if has_parts and schedule.shards is None else 1
 
 
+def announce_search(space: Candidates) -> None:
+    """Report what the rest of a search takes, unless it finds a program that is fast enough.
+
+    Other searches than those for messages of one root end after a few moves, in less than half of their work.
+    """
+    if space.in_plans or not space.schedule.collective.has_root:
+        return
+    seconds = SECONDS_OF_WORK * (space.most_work - space.work)
+    memory = space.target.cost.memory * space.most_instructions
+    work = f"{space.schedule.topology.name}: the search for a faster program, unless it finds one that is fast enough,"
+    announce(work, ResourceEstimate(seconds, memory), space.progress, "use fewer ranks")
+
+
 def announce_export(schedule: Schedule, target: Target, scale: int, progress: Progress) -> None:
-    """Report what an export of a large schedule will take.
+    """Report what an export of a large schedule will take without the search for a better program.
 
     Args:
         schedule: the schedule.

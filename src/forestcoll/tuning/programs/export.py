@@ -1,6 +1,6 @@
 """Export of a schedule as a program for a runtime: the best one that the simulator finds, written and checked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import SupportsIndex
 
@@ -19,12 +19,13 @@ from forestcoll.programs.targets.target import (
 )
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.simulation.costs import Costs, Point
+from forestcoll.simulation.program.measured_blocks import measured_blocks
 from forestcoll.simulation.simulate import simulate
 from forestcoll.tuning.programs.candidates import SLOW
 from forestcoll.tuning.programs.divisible import LEAST_BYTES
 from forestcoll.tuning.programs.estimate import announce_export, check_given
-from forestcoll.tuning.programs.for_runtime import best_for_runtime
 from forestcoll.tuning.programs.for_size import best_for_size
+from forestcoll.tuning.programs.rounds import MEASURED_INSTRUCTIONS
 from forestcoll.tuning.programs.search import Chosen, best_program
 
 POOR = 0.7
@@ -89,7 +90,7 @@ def export(
     if not isinstance(chosen, RuntimeTarget):
         return _stated(chosen.export(schedule, options, progress=progress), is_generated=is_generated)
     with collector_paused():
-        choose = best_for_runtime if is_generated else best_program
+        choose = _choice(is_generated=is_generated)
         if wanted is None:
             best = choose(schedule, chosen, progress=progress)
         else:
@@ -97,7 +98,8 @@ def export(
         done = chosen.export(best.schedule, best.options, lowering=best.lowering, progress=progress)
         expected = _expected(schedule, best.points, best.model.costs)
         losses = _losses(expected, schedule.topology.bandwidth_unit, wanted)
-        done = replace(done, expected=expected, warnings=(*done.warnings, *losses))
+        remarks = done.remarks if wanted is not None else (*done.remarks, *_measured(best))
+        done = replace(done, expected=expected, warnings=(*done.warnings, *losses), remarks=remarks)
         done = _stated(done, is_generated=is_generated)
         return replace(done, slow=why_slow(best)) if wanted is None else _for_size(done, best, wanted)
 
@@ -132,10 +134,34 @@ def _losses(expected: Sequence[Expected], unit: str, wanted: int | None) -> Iter
             yield f"at {name}, {lost:.0f} % below the schedule for this size ({figures}); {mend}"
 
 
+def _choice(*, is_generated: bool) -> Callable[..., Chosen]:
+    """Return what chooses the program: for a schedule that was generated for it, also among other schedules."""
+    if not is_generated:
+        return best_program
+    from forestcoll.tuning.programs.for_runtime import best_for_runtime
+
+    return best_for_runtime
+
+
 def _expected(schedule: Schedule, points: Sequence[Point], costs: Costs) -> tuple[Expected, ...]:
     """Return the speed of a program at some sizes, next to that of its schedule."""
     alone = simulate(schedule, [point.size for point in points], costs) if points else ()
     return tuple(Expected(mine.size, mine.algbw, own.algbw) for mine, own in zip(points, alone, strict=True))
+
+
+def _measured(best: Chosen) -> tuple[str, ...]:
+    """Return what the measured thread blocks of the machine make of the program, if they are known and slow it down."""
+    program, topology = best.model.program, best.model.schedule.topology
+    blocks = measured_blocks(topology, program.protocol) if best.model.slices and best.points else None
+    if blocks is None:
+        return ()
+    last, unit = best.points[-1], topology.bandwidth_unit
+    found = replace(best.model, costs=blocks.costs, slices=blocks.slices).point(last.size, MEASURED_INSTRUCTIONS)
+    if found.algbw >= SLOW * last.algbw:
+        return ()
+    rate = f"a thread block of {blocks.machine} moves {blocks.costs.block_gbps:g} GB/s with {program.protocol.value}"
+    reached = f"{found.algbw:.4g} {unit} are expected at {size_name(last.size)}"
+    return (f"{rate}, as measured; with that and RCCL's efficiency of links, {reached}",)
 
 
 def why_slow(chosen: Chosen) -> str | None:

@@ -15,7 +15,6 @@ from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.programs.lowering import Options, least_instructions
 from forestcoll.programs.lowering.options import MOST
-from forestcoll.programs.model import Protocol
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.tuning.programs.candidates import Candidates, ProgramCandidate
@@ -51,7 +50,6 @@ def first_options(candidates: Candidates) -> Options:
     start: dict[str, Any] = {"blocks": candidates.most_blocks}
     if candidates.in_plans:
         start["round_bytes"] = MESSAGE
-        start |= {"pieces": 1} if candidates.given.get("protocol") == Protocol.LL else {}
         if candidates.share is not None and least_instructions(candidates.schedule) <= candidates.most_instructions:
             start["children"] = 1
     elif chunks:
@@ -65,7 +63,7 @@ def _in_parts(candidates: Candidates, options: Options, parts: int) -> Options:
     """Return the options of a plan of trees with so many parts, if they are not given; any others as they are."""
     if candidates.share is None:
         return options
-    if not candidates.given.keys() & {"instances", "step_chunks"}:
+    if "instances" not in candidates.given:
         options = in_parts(options, candidates.share, parts, candidates.finest)
     return in_messages(options, candidates.share, MESSAGE)
 

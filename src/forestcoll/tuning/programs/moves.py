@@ -18,7 +18,7 @@ from forestcoll.programs.formats.msccl_xml.dialects import joined_bytes
 from forestcoll.programs.formats.sizes import ALIGNMENT
 from forestcoll.programs.lowering import Options
 from forestcoll.programs.lowering.options import MOST
-from forestcoll.tuning.programs.candidates import SLOT, Candidates, ProgramCandidate
+from forestcoll.tuning.programs.candidates import SLOT, Candidates, ProgramCandidate, greatest_share
 from forestcoll.tuning.programs.parts import in_messages, in_parts, message_of, parts_of
 
 MOST_INSTANCES = 16
@@ -33,10 +33,10 @@ class Move(ABC):
     """A change of the options of a program.
 
     Attributes:
-        changes: the options that it changes; it does not apply if one of them is given.
+        changes: the options that a target may give and that it changes; it does not apply if one of them is given.
     """
 
-    changes: ClassVar[frozenset[str]]
+    changes: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
@@ -74,7 +74,7 @@ class Parts(Move):
     Blocks together move more, and overheads of one hide behind data of others.
     """
 
-    changes = frozenset({"instances", "step_chunks"})
+    changes = frozenset({"instances"})
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
         options = best.options
@@ -88,7 +88,6 @@ class Parts(Move):
 class Message(Move):
     """Other messages in a plan: smaller ones fill high trees in less time, larger ones have fewer overheads."""
 
-    changes = frozenset()
     factor: Fraction
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
@@ -119,7 +118,7 @@ class Steps(Move):
     The first messages of an instance can then be smaller, and instances that share a link wait less for each other.
     """
 
-    changes = frozenset({"instances", "pieces", "step_chunks"})
+    changes = frozenset({"instances"})
     chunks: int
     parts: int
 
@@ -135,7 +134,6 @@ class Steps(Move):
 class Pieces(Move):
     """Pieces as large as messages, or a part of them; they go through a tree in one round instead of many."""
 
-    changes = frozenset({"pieces", "step_chunks"})
     parts: int
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
@@ -150,18 +148,21 @@ class Pieces(Move):
 class Lanes(Move):
     """Two connections to each peer, in the order of a timetable: for high trees, whose data often waits.
 
-    They need small messages, in one round, because blocks continue the work of others within a round.
+    They need small messages, in one round, because blocks continue the work of others within a round. If a step has to
+    move all data of a tree, rounds cut it, and there are no pieces.
     """
-
-    changes = frozenset({"instances", "pieces", "step_chunks"})
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
         options = best.options
         if options.lanes is not None or not space.has_high_trees or space.schedule.collective.has_root:
             return None
+        if not space.counts or space.given.get("instances", 1) != 1:
+            return None
         chunks = space.counts[-1].chunks
         pieces = max(1, space.finest // chunks)
         step = space.chunks_of_message(chunks * pieces)
+        if step >= pieces * chunks * greatest_share(space.schedule):
+            pieces, step = 1, space.chunks_of_message(chunks)
         return replace(options, lanes=2, chunks=chunks, step_chunks=step, instances=1, pieces=pieces, levels=None)
 
 
@@ -169,7 +170,7 @@ class Lanes(Move):
 class Strands(Move):
     """One more parallel slice of each tree of one root, with as many chunks as there may be, in small messages."""
 
-    changes = frozenset({"instances", "pieces", "step_chunks"})
+    changes = frozenset({"instances"})
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
         options = best.options
@@ -184,7 +185,6 @@ class Strands(Move):
 class Longer(Move):
     """Steps of more chunks, or of fewer on average."""
 
-    changes = frozenset({"step_chunks"})
     factor: Fraction
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
@@ -199,8 +199,6 @@ class Longer(Move):
 @dataclass(frozen=True)
 class OneLevel(Move):
     """One channel for all depths of trees: blocks alternate between the data of their rank and data to send on."""
-
-    changes = frozenset({"levels"})
 
     def of(self, best: ProgramCandidate, space: Candidates) -> Options | None:
         options = best.options

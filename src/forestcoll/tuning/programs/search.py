@@ -19,7 +19,7 @@ from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.tuning.programs.candidates import MAKING, SLOW, Candidates, Objective, ProgramCandidate
-from forestcoll.tuning.programs.estimate import check_given
+from forestcoll.tuning.programs.estimate import announce_search, check_given
 from forestcoll.tuning.programs.first import first_candidate
 from forestcoll.tuning.programs.moves import Move, moves_for
 from forestcoll.tuning.programs.parts import parts_of
@@ -138,6 +138,8 @@ class _Descent:
     def run(self) -> ProgramCandidate:
         """Return the best candidate. Raises `NoSolutionError` if none fits."""
         best, before = first_candidate(self.candidates), None
+        if not self._is_enough(best):
+            announce_search(self.candidates)
         while best is not before and not self._is_enough(best):
             before = best
             for move in self.moves:

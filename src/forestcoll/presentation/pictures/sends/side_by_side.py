@@ -89,11 +89,11 @@ def story_of_shard(schedule: Schedule, shard: int) -> Story:
         InputError: the schedule has no such story, or schedules of this kind have no picture.
     """
     topology = schedule.topology
-    groups = [frozenset(group.nodes) for group in Structure(topology).groups]
+    groups = [group.nodes for group in Structure(topology).groups]
     found: dict[tuple[int, ...], list[Story]] = {}
     for story in islice(stories_of(schedule), _MOST_STORIES):
         if story.shard == shard:
-            found.setdefault(tuple(story.entries(group) for group in groups), []).append(story)
+            found.setdefault(story.entries(groups), []).append(story)
     if not found:
         node = topology.nodes[shard].id
         raise InputError(f"{topology.name}: no tree of the schedule has the root {node}; choose the root of a tree")
@@ -109,9 +109,11 @@ def entries_words(story: Story, structure: Structure) -> str:
         >>> entries_words(story_of_shard(schedule, 0), Structure(schedule.topology))
         '2 sends one after the other; this part of the data goes once into box 1'
     """
-    entered = {group.name: story.entries(frozenset(group.nodes)) for group in structure.groups}
-    listed = [f"{times(count)} into {name}" for name, count in entered.items() if count]
-    many = f"into {len(listed)} boxes, together {times(sum(entered.values()))}"
+    counts = story.entries([group.nodes for group in structure.groups])
+    listed = [
+        f"{times(count)} into {group.name}" for group, count in zip(structure.groups, counts, strict=True) if count
+    ]
+    many = f"into {len(listed)} boxes, together {times(sum(counts))}"
     where = " and ".join(listed) if len(listed) <= 3 else many
     sends = "all sends at the same time" if story.last == 1 else f"{story.last} sends one after the other"
     return sends + (f"; this part of the data goes {where}" if listed else "")

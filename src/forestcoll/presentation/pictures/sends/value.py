@@ -1,9 +1,10 @@
 """Sends in their order: what one tree, one step or one shard does."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,15 @@ class Story:
             found.setdefault(send.path[-1], send.order)
         return dict.fromkeys((send.path[0] for send in self.sends), 0) | found
 
-    def entries(self, inside: frozenset[int]) -> int:
-        """Return how often data of these sends enters a set of nodes."""
-        steps = (ends for send in self.sends for ends in zip(send.path, send.path[1:], strict=False))
-        return sum(source not in inside and target in inside for source, target in steps)
+    def entries(self, sets: Sequence[Collection[int]]) -> tuple[int, ...]:
+        """Return how often data of these sends enters each of some sets of nodes."""
+        around: dict[int, list[int]] = {}
+        for place, inside in enumerate(sets):
+            for node in inside:
+                around.setdefault(node, []).append(place)
+        counts = [0] * len(sets)
+        for send in self.sends:
+            for source, target in pairwise(send.path):
+                for place in around.get(target, ()):
+                    counts[place] += place not in around.get(source, ())
+        return tuple(counts)

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from forestcoll.base.errors import plural
 from forestcoll.base.units import BANDWIDTH_UNIT
-from forestcoll.design.asked import Answer, ExpansionAnswer, SearchAnswer, SweepAnswer
+from forestcoll.design.asked import Answer, ExpansionAnswer, Search, SearchAnswer, SweepAnswer
 from forestcoll.design.constructions import Construction
+from forestcoll.design.exchange_rate import exchange_rate
 from forestcoll.design.measure import least_factor, moore_steps
 from forestcoll.design.path_rates import path_rates
 from forestcoll.design.realisation import predicted_cost
 from forestcoll.design.search.finder import Frontier
-from forestcoll.design.workloads.workload import Workload, best_for, exchange_rate, time_us
+from forestcoll.design.workloads.workload import Objective, Workload, best_for, time_us
 from forestcoll.presentation.results.networks.exchange_rates import rate_row
 from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth
@@ -35,13 +36,18 @@ def frontier_page(frontier: Frontier, workload: Workload | None = None) -> Page:
     blocks = (
         row(nodes=frontier.nodes, degree=frontier.degree, bidirectional=frontier.bidirectional, bound=bound),
         _frontier(frontier, workload),
-        row(pareto=lambda: [_member_document(member, workload) for member in frontier.members]),
+        row(
+            pareto=lambda: [
+                _member_document(member, workload, with_exchanges=frontier.with_exchanges)
+                for member in frontier.members
+            ]
+        ),
     )
     size = f"{frontier.nodes} nodes, degree {frontier.degree}"
     return Page(f"{networks} of {size}: no allgather beats {least}", blocks)
 
 
-def _member_document(member: Construction, workload: Workload | None) -> dict[str, object]:
+def _member_document(member: Construction, workload: Workload | None, *, with_exchanges: bool) -> dict[str, object]:
     """Return the JSON object of one network: its cost, in what it is optimal, and its construction."""
     scatter = member.reduce_scatter_cost
     document = _brief_document(member) | {
@@ -57,7 +63,7 @@ def _member_document(member: Construction, workload: Workload | None) -> dict[st
         document["rooted_allreduce_steps"] = rates.rooted_steps
     if workload is not None:
         document["time_us"] = time_us(member, workload)
-    if workload is not None and workload.traffic.exchanges:
+    if with_exchanges:
         document |= rate_row("", exchange_rate(member)).values
     return document | {"construction": member.to_document()}
 
@@ -78,7 +84,7 @@ def _search_page(answer: SearchAnswer) -> Page:
     verified = "; the schedule is verified" * ("schedule" in written)
     keys = {"topology_output": "topology", "schedule_output": "schedule", "plot": "plot", "picture": "picture"}
     blocks: tuple[Row | str, ...] = (
-        f"Chosen: {answer.network.name}, {_reason(workload, by_user=answer.question.choose is not None)}.",
+        f"Chosen: {answer.network.name}, {_reason(answer.question)}.",
         *([f"Written: {', '.join(files)}{verified}."] if files else []),
         *([_links(answer)] if written.keys() & {"schedule", "topology"} else []),
         row(chosen=answer.network.name, **{key: written.get(kind) for key, kind in keys.items()}),
@@ -111,12 +117,20 @@ def _expanded_page(answer: ExpansionAnswer) -> Page:
     return Page(f"{network.name}: {collective} on {network.nodes} nodes, degree {network.degree}", rows)
 
 
-def _reason(workload: Workload | None, *, by_user: bool) -> str:
-    if by_user:
+def _reason(question: Search) -> str:
+    workload = question.workload
+    if question.choose is not None:
         return "as requested"
     if workload is None:
-        return "the network with the least T_B"
+        return f"the network with {_BEST_IN[Objective(question.objective or Objective.BANDWIDTH)]}"
     return f"the best for {workload.traffic.value} of {plural(workload.size, 'byte')}"
+
+
+_BEST_IN = {
+    Objective.STEPS: "the fewest steps",
+    Objective.BANDWIDTH: "the least T_B",
+    Objective.ALL_TO_ALL: "the fastest all-to-all",
+}
 
 
 def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
@@ -124,6 +138,7 @@ def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
         Column("steps", lambda member: f"{member.cost.steps}{'*' if member.is_moore_optimal else ' '}", right=True),
         Column("T_B (M/B)", _marked_factor, right=True),
         Column("diameter", right=True, key="diameter"),
+        *([Column("all-to-all (M/B)", "{:.4f}".format, right=True)] if frontier.with_exchanges else []),
         *([Column("time", "{:.1f} us".format, right=True, key="time_us")] if workload is not None else []),
         Column("network", key="name"),
         Column(None, key="steps"),
@@ -134,6 +149,7 @@ def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
             member,
             member,
             member.diameter,
+            *([float(member.degree / exchange_rate(member).algbw)] if frontier.with_exchanges else []),
             *([] if workload is None else [time_us(member, workload)]),
             member.name,
             member.cost.steps,
@@ -143,7 +159,7 @@ def _frontier(frontier: Frontier, workload: Workload | None) -> Table:
     )
     marked = any(member.is_moore_optimal or member.is_bandwidth_optimal for member in frontier.members)
     notes = ["* no network of this size and degree has less"] if marked else []
-    if workload is not None and workload.traffic.exchanges:
+    if frontier.with_exchanges:
         notes += _rates_in_words(frontier)
     return Table(columns, rows, notes=tuple(notes))
 

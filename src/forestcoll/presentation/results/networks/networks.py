@@ -81,9 +81,19 @@ def assumed_rows(network: Topology) -> list[Row]:
     return [row("assumed", text) for text in imported.get("assumed", ())]
 
 
-def written_network_page(network: Topology, path: Path) -> Page:
-    """Return the page about a network that was written to a file."""
-    return Page(f"{network.name}: written to {path}", (network_sentence(network), size_row(network), row(output=path)))
+def written_network_page(network: Topology, path: Path, cables: Mapping[str, int] | None = None) -> Page:
+    """Return the page about a network that was written to a file.
+
+    Args:
+        network: the network.
+        path: the file.
+        cables: for a list of cables, how many there are for each action; None for another format.
+    """
+    parts: list[Row | str] = [network_sentence(network), size_row(network), row(output=path)]
+    if cables is not None:
+        listed = ", ".join(f"{count:,} to {action}" for action, count in cables.items() if count)
+        parts.append(row("cables", listed or "none", cables=dict(cables)))
+    return Page(f"{network.name}: written to {path}", tuple(parts))
 
 
 def network_sentence(topology: Topology) -> str:

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forestcoll.base.files import input_name, is_standard_stream
 from forestcoll.base.units import size_name
 from forestcoll.presentation.tables import Page, Row, row
 from forestcoll.presentation.text import times, written
-from forestcoll.programs.formats.judging import Judgement
 from forestcoll.programs.model import Task, block_counts, instruction_count
-from forestcoll.programs.targets.target import Export
+
+if TYPE_CHECKING:
+    from forestcoll.programs.formats.judging import Judgement
+    from forestcoll.programs.targets.target import Export
 
 
-def export_page(done: Export, output: Path | None = None, seconds: Mapping[str, float] | None = None) -> Page:
+def export_page(done: "Export", output: Path | None = None, seconds: Mapping[str, float] | None = None) -> Page:
     """Return the page of an export.
 
     Args:
@@ -39,7 +42,7 @@ def export_page(done: Export, output: Path | None = None, seconds: Mapping[str, 
     return Page(f"{program.name}: {program.task.value} on {len(program.ranks)} ranks as {name}", rows)
 
 
-def _loss_rows(done: Export) -> Iterator[Row]:
+def _loss_rows(done: "Export") -> Iterator[Row]:
     """Yield the rows about trees or flows that are made for the runtime, and about lost bandwidth."""
     lowering, why = done.lowering, "made for the runtime; those of the optimum would be slower or match fewer sizes"
     if lowering.other_trees is not None:
@@ -55,7 +58,7 @@ def _loss_rows(done: Export) -> Iterator[Row]:
     yield row(other_trees=lowering.other_trees, other_flows=lowering.other_flows)
 
 
-def _size_rows(done: Export) -> list[Row]:
+def _size_rows(done: "Export") -> list[Row]:
     """Return the rows that state the sizes for which the runtime uses the program."""
     if (sizes := done.sizes) is None:
         return [row(sizes=None)]
@@ -65,7 +68,7 @@ def _size_rows(done: Export) -> list[Row]:
     return [row("sizes", multiples, sizes=values), row("other sizes", sizes.otherwise)]
 
 
-def _speed_rows(done: Export) -> list[Row]:
+def _speed_rows(done: "Export") -> list[Row]:
     """Return the rows with the expected algbw of the program and of the schedule, and the warning if there is one."""
     bound, expected = done.lowering.schedule_algbw, done.expected
     values = row(expected=[each._asdict() for each in expected], schedule_algbw=bound, warning=done.slow)
@@ -86,13 +89,13 @@ def _speed_rows(done: Export) -> list[Row]:
     return rows
 
 
-def _written(done: Export, output: Path | None) -> str:
+def _written(done: "Export", output: Path | None) -> str:
     if output is None or is_standard_stream(output):
         return written(output).text
     return done.target.written_as.format(path=output)
 
 
-def fault_line(found: Judgement, file: Path) -> str | None:
+def fault_line(found: "Judgement", file: Path) -> str | None:
     """Return the first fault of a program in one line, or None if there is none."""
     if found.fault is None:
         return None
@@ -100,13 +103,13 @@ def fault_line(found: Judgement, file: Path) -> str | None:
     return f"{input_name(file)}: {found.fault}{where} [{found.fault.rule}]{_right_up_to(found)}"
 
 
-def _right_up_to(found: Judgement) -> str:
+def _right_up_to(found: "Judgement") -> str:
     if found.right_up_to is None:
         return ""
     return f"; up to {found.right_up_to} bytes ({size_name(found.right_up_to)}) it is right: set maxBytes to that"
 
 
-def judgement_page(found: Judgement, file: Path | None = None) -> Page:
+def judgement_page(found: "Judgement", file: Path | None = None) -> Page:
     """Return the page of a program; `file` is where it was read from, if it is known."""
     fault = found.fault
     place = {name: None if fault is None else getattr(fault, name) for name in ("rule", "rank", "block", "step")}

@@ -128,10 +128,13 @@ class _Tables:
     Attributes:
         peers: for each rank and type, the rank that each channel leads to.
         numbers: for each rank, and each channel of the program that starts or ends there, its number on that rank.
+        switches: the channels of all groups. All ranks of a group have its channel, also those that do not use it, and
+            in this order, because the loader connects them one after the other.
     """
 
     peers: dict[tuple[int, ChannelType], list[int]]
     numbers: dict[tuple[int, int], int]
+    switches: tuple[SwitchChannel, ...]
 
     @staticmethod
     def of(program: Program) -> "_Tables":
@@ -148,7 +151,16 @@ class _Tables:
                 listed.append(peer)
                 for place in pairs[kind, low, high, number]:
                     numbers[rank, place] = len(listed) - 1
-        return _Tables(peers, numbers)
+        return _Tables(peers, numbers, tuple(dict.fromkeys(_switches(program))))
+
+
+def _switches(program: Program) -> Iterator[SwitchChannel]:
+    if not program.groups:
+        return
+    for *_, instruction in program.instructions():
+        for place in instruction.places:
+            if isinstance(place, Multicast):
+                yield SwitchChannel(LETTERS[place.buffer], program.groups[place.group])
 
 
 def _sizes(rank: Rank, rounds: int) -> tuple[int, int, int]:
@@ -181,7 +193,7 @@ class _Gpus(Sequence[Gpu]):
 def _gpu(program: Program, rank: int, tables: _Tables, rounds: int, unit_bytes: int) -> Gpu:
     each = program.ranks[rank]
     remote: dict[tuple[int, str], set[ChannelType]] = {}
-    switches: list[SwitchChannel] = []
+    switches = [each for each in tables.switches if rank in each.ranks]
     blocks = []
     for number, block in enumerate(each.blocks):
         writer = _Writer(program, rank, number, tables, rounds, unit_bytes, remote, switches)
@@ -357,13 +369,11 @@ class _Writer:
             raise InputError(f"{where}: its chunks are not whole chunks of a plan, of {self.rounds} each")
         first, size, buffer = each.offset // self.rounds, each.count // cut, LETTERS[each.buffer]
         if isinstance(each, Multicast):
-            return Chunks(first, size, switch=self._switch(SwitchChannel(buffer, self.program.groups[each.group])))
+            number = self.switches.index(SwitchChannel(buffer, self.program.groups[each.group]))
+            return Chunks(first, size, switch=_listed(self.channels.setdefault(ChannelType.SWITCH, []), number))
         if each.rank == self.rank:
             return Chunks(first, size, buffer=buffer)
         return Chunks(first, size, remote=self._remote(each.rank, buffer, kind or ChannelType.MEMORY))
-
-    def _switch(self, switch: SwitchChannel) -> int:
-        return _listed(self.channels.setdefault(ChannelType.SWITCH, []), _listed(self.switches, switch))
 
     def _remote(self, rank: int, buffer: str, kind: ChannelType) -> int:
         """Return the index of a buffer of another rank in the block's list for its type."""

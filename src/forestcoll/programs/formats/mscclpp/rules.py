@@ -168,6 +168,20 @@ def _channels(plan: ExecutionPlan) -> Found:
                 yield Location(gpu.rank), f"remote_buffers names rank {buffer.rank}; expected another that is there"
 
 
+def _groups(plan: ExecutionPlan) -> Found:
+    """Connect rank groups as the loader does: each rank in its order, each group when all its ranks are there."""
+    left = [[(each.buffer, frozenset(each.ranks)) for each in reversed(gpu.switches)] for gpu in plan.gpus]
+    while waiting := [listed[-1] for listed in left if listed]:
+        met = next((each for each in waiting if all(left[rank][-1:] == [each] for rank in each[1])), None)
+        if met is None:
+            buffer, ranks = waiting[0]
+            what = f"waits for ever for the rank group {sorted(ranks)} of buffer {buffer}"
+            yield Location(min(ranks)), f"{what}; all ranks of a group must list it, and their groups in one order"
+            return
+        for rank in met[1]:
+            left[rank].pop()
+
+
 def _blocks(plan: ExecutionPlan) -> Found:
     for gpu in plan.gpus:
         for place, block in enumerate(gpu.blocks):
@@ -357,6 +371,10 @@ def _packet_plan(plan: ExecutionPlan) -> Found:
         if packed and plain:
             location, what = plain[0]
             yield location, f"{what}, where other operations of the rank have packets, which lie otherwise"
+        size, first = gpu.scratch_chunks, plan.gpus[0].scratch_chunks
+        if plan.double_scratch and not plan.reuse_resources and size != first:
+            what = f"scratch_chunks is {size}, that of rank 0 is {first}; with use_double_scratch_buffer they must be"
+            yield Location(gpu.rank), f"{what} equal, because a rank adds half of its own size to places on others"
 
 
 def _sync(plan: ExecutionPlan, gpu: Gpu, _block: Block, operation: Operation) -> Iterator[str]:
@@ -399,6 +417,7 @@ RULES: tuple[FormatRule[ExecutionPlan], ...] = (
     FormatRule("rank-numbers", "`gpus` are ranks 0, 1, ... in this order.", _ranks),
     FormatRule("buffer-size", "All chunks of inputs and outputs have the size that the collective requires.", _sizes),
     FormatRule("rank-channels", "Channels, rank groups and remote buffers name other ranks that exist.", _channels),
+    FormatRule("rank-groups", "All ranks of a group list it, and their groups in the same order.", _groups),
     FormatRule(
         "block-form",
         f"Blocks are in order, have at most {MAX_OPERATIONS} operations, and use only what the rank has.",
@@ -419,7 +438,11 @@ RULES: tuple[FormatRule[ExecutionPlan], ...] = (
     ),
     FormatRule("operation-counts", "All spans of an operation have the same size.", _each_operation(_counts)),
     FormatRule("operation-handler", "The kernel does the operation as the plan states it.", _each_operation(_handlers)),
-    FormatRule("packets", "Packets need the protocol LL and a separate scratch buffer.", _packet_plan),
+    FormatRule(
+        "packets",
+        "Packets need the protocol LL and a separate scratch buffer; if it is double, of equal size on all ranks.",
+        _packet_plan,
+    ),
     FormatRule("operation-sync", "Barriers and semaphores exist.", _each_operation(_sync)),
     FormatRule(
         "pipeline",

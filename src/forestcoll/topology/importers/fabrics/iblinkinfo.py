@@ -88,6 +88,12 @@ class Iblinkinfo(Importer):
                 continue
             there = (keys[port.other[0]], port.other[1])
             fabric.add_link((keys[port.lid], port.number), there, _rate(found), port.line)
+        waiting = [port for port in ports if port.other is not None and "initialize" in port.state.lower()]
+        if waiting and down == len(ports):
+            what = f"no link is active, and {plural(len(waiting), 'port')} are in the state Initialize"
+            raise source.error(
+                f"{what}; start a subnet manager, such as opensm, and list the links again", waiting[0].line
+            )
         slow = [(number, line) for number, line in source.numbered() if "Could be" in line]
         if slow:
             what = f"{plural(len(slow), 'port')} could be faster, the first in line {slow[0][0]}"

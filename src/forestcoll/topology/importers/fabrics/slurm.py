@@ -1,8 +1,9 @@
-"""Slurm's topology.conf and topology.yaml: trees of switches, blocks, rings and tori of hosts.
+"""Slurm's topology.conf and topology.yaml, scontrol's topology: trees of switches, blocks, rings and tori of hosts.
 
 The files have the shape only. So one bandwidth is asked for, and every link has it: that of a host or a switch to the
 switch above, and that between neighbours in a ring or a torus. A host is a compute node. Blocks are switches, which one
 more switch joins. A YAML file may hold several topologies: one is read, by its name or as the default of the cluster.
+`scontrol show topology` also lists, for a switch above others, all hosts below it; they have no links to that switch.
 
 Source: topology.yaml(5), and src/plugins/topology/ of Slurm: `ring_record.c`, and `torus3d_record.c`, in which node
 number x + y X + z X Y of the list is at (x, y, z), and `regions` place lists at their anchors.
@@ -139,7 +140,8 @@ def _lines(source: Source) -> _Shape:
             _add_ring(source, shape, nodes, number)
         elif name := pairs.get("switchname") or pairs.get("blockname"):
             below = _expanded(source, pairs.get("switches", ""), number)
-            shape.switches.append(_Switch(name, nodes, below, number, "blockname" in pairs))
+            is_summary = "level" in pairs and bool(below)
+            shape.switches.append(_Switch(name, [] if is_summary else nodes, below, number, "blockname" in pairs))
     return shape
 
 

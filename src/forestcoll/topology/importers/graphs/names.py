@@ -7,7 +7,7 @@ from forestcoll.topology.importers.graphs.plain import PlainGraph
 if TYPE_CHECKING:
     from forestcoll.topology.model import NodeId
 
-_LABELS = ("label", "name")
+_LABELS = ("label", "name", "id")  # a value called `id` is what igraph keeps of the ids that it read
 
 
 def use_labels(graph: PlainGraph) -> None:

@@ -1,0 +1,1 @@
+"""Allgathers in steps that were found by search, one a file."""
