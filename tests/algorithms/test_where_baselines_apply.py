@@ -138,10 +138,10 @@ def test_blink_starts_from_the_fastest_root(topology: Topology) -> None:
         ("bine", "ring:nodes=5", "allgather", "Bine needs an even number of compute nodes, and there are 5"),
         ("two-level-barrier", "ring:nodes=4", "allgather", "attribute 'box'"),
         ("two-level-barrier", "mi250:boxes=1", "allgather", "one box"),
-        ("multitree", "ring:nodes=300", "allgather", "256"),
+        ("multitree", "ring:nodes=1025", "allgather", "1024"),
         ("blink", "dgx-a100:boxes=2", "allreduce", "without switches"),
         ("single-root", "dgx-a100:boxes=16", "allreduce", "linear program"),
-        ("tacos", "ring:nodes=65", "allgather", "64"),
+        ("tacos", "ring:nodes=1025", "allgather", "1024"),
         ("milp", "ring:nodes=9", "allgather", "8"),
     ],
 )

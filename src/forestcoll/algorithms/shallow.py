@@ -158,7 +158,6 @@ def central_roots(problem: Problem, more: int, times: int) -> Centre:
     Example:
         >>> from forestcoll.topology import build_topology
         >>> from forestcoll.demand.collective import Collective
-    from forestcoll.kernels import core_for
         >>> from forestcoll.demand.demand import NodeDemand
         >>> problem = Problem(build_topology("mi250:boxes=1"), NodeDemand(Collective.ALLREDUCE))
         >>> central_roots(problem, more=0, times=1)
