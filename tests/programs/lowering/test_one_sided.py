@@ -1,5 +1,6 @@
 """One-sided programs: the jobs of ranks, the blocks that do them, and the order that semaphores and signals give."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,7 +13,7 @@ from forestcoll.base.errors import NoSolutionError
 from forestcoll.demand.collective import SCHEDULED, Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.programs.interpreter import check
-from forestcoll.programs.lowering import Options, Placement, Style, lower
+from forestcoll.programs.lowering import Options, Placement, Style, excess_of_trees, lower
 from forestcoll.programs.model import Block, Buffer, ChannelKind, Instruction, Multicast, Program, Protocol, Span
 from forestcoll.programs.model.limits import Limits
 from forestcoll.schedule.trees.value import TreeSchedule
@@ -205,8 +206,13 @@ def test_a_root_with_too_many_channels_adds_up_and_sends_in_different_blocks() -
     assert most <= 4
     assert any(rank.semaphores for rank in program.ranks)
     assert not any(rank.semaphores for rank in lower(schedule, options).program.ranks)
-    with pytest.raises(NoSolutionError, match="port channels of a block"):
-        lower(schedule, options, Limits(name="a test", channels_of_block=2))
+    for ports in (1, 2, 3, 4):
+        limits = Limits(name="a test", channels_of_block=ports)
+        if (excess := excess_of_trees(schedule, limits)) is None:
+            assert lower(schedule, options, limits)
+        else:
+            with pytest.raises(NoSolutionError, match=re.escape(str(excess))):
+                lower(schedule, options, limits)
 
 
 def _ports(program: Program, block: Block) -> set[tuple[int, int, int]]:

@@ -1,5 +1,6 @@
 """Lowering: converts schedules into programs."""
 
+from forestcoll.programs.lowering.fitting import excess_of_trees as excess_of_trees
 from forestcoll.programs.lowering.lowering import LOWERERS as LOWERERS
 from forestcoll.programs.lowering.lowering import UNLIMITED as UNLIMITED
 from forestcoll.programs.lowering.lowering import Lowerer as Lowerer

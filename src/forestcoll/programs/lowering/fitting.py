@@ -1,10 +1,12 @@
 """Checks that a program stays within the limits of its target."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forestcoll.programs.model import Message, Program
 from forestcoll.programs.model.limits import Limits
+from forestcoll.schedule.trees.value import TreeSchedule
 
 _FEWER_PEERS = "fewer boxes, or a schedule in which a rank has fewer peers (generate --max-peers)"
 
@@ -31,6 +33,36 @@ class Excess:
         place = f" on {self.where}" if self.where else ""
         fits = f"; what fits is {self.fits}" if self.fits else ""
         return f"it needs {self.needed} {self.what}{place}, and {self.allowed} is the most{fits}"
+
+
+def too_many_ports(needed: int, most: int, rank: int) -> Excess:
+    """Return the limit that a block exceeds which exchanges data with ranks of other boxes."""
+    fits = f"fewer boxes, or the schedule of generate --max-peers {most}"
+    return Excess("port channels of a block", needed, most, f"rank {rank}", fits)
+
+
+def excess_of_trees(schedule: TreeSchedule, limits: Limits) -> Excess | None:
+    """Return the limit that every one-sided program of a schedule exceeds, or None if its trees do not say so.
+
+    One block exchanges the data of a tree with all ranks of other boxes that a rank has as children or, in a reduce, as
+    parents of data. So no program fits if some rank has too many in each tree of a root.
+    """
+    nodes, most = schedule.topology.nodes, limits.channels_of_block
+    ends = [(route[0], route[-1]) for route in schedule.routes]
+    if most is None or not all(nodes[start].is_compute and nodes[end].is_compute for start, end in ends):
+        return None
+    boxes = [str(node.attributes.get("box")) for node in nodes]
+    for phase in schedule.phases:
+        least: dict[int, tuple[int, int]] = {}
+        for tree in phase:
+            far = [ends[route] for route in tree.routes if boxes[ends[route][0]] != boxes[ends[route][1]]]
+            fans = Counter(start for start, _ in far) | Counter(end for _, end in far)
+            node, fan = max(fans.items(), key=lambda each: (each[1], -each[0]), default=(tree.root, 0))
+            least[tree.root] = min((fan, node), least.get(tree.root, (fan, node)))
+        fan, node = max(least.values(), key=lambda each: (each[0], -each[1]), default=(0, 0))
+        if fan > most:
+            return too_many_ports(fan, most, schedule.members.index(node))
+    return None
 
 
 def lesser(one: Excess | None, other: Excess) -> Excess:

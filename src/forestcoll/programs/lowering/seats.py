@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from forestcoll.programs.lowering.fitting import Excess
+from forestcoll.programs.lowering.fitting import Excess, too_many_ports
 from forestcoll.programs.lowering.jobs import Job, Kind
 from forestcoll.programs.model import ChannelKind
 from forestcoll.programs.model.limits import Limits
@@ -193,9 +193,9 @@ class Blocks:
         most = self._limits.channels_of_block
         for kind, count in channels.items():
             if most is not None and count > most:
-                fits = f"a schedule in which a rank exchanges the data of a tree with at most {most} ranks"
                 if kind is ChannelKind.PORT:
-                    fits = f"fewer boxes, or the schedule of generate --max-peers {most}"
+                    return too_many_ports(count, most, rank)
+                fits = f"a schedule in which a rank exchanges the data of a tree with at most {most} ranks"
                 return Excess(f"{kind.value} channels of a block", count, most, f"rank {rank}", fits)
         taken = steps + _operations_at_ends(channels.total())
         if self._limits.steps is not None and taken > self._limits.steps:

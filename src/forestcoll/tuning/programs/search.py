@@ -9,13 +9,14 @@ helps. A schedule is never replaced by another one here; `for_runtime.py` does t
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.programs.lowering import Lowering, Options, Style, trees_of_steps
+from forestcoll.programs.lowering import Lowering, Options, Style, excess_of_trees, trees_of_steps
 from forestcoll.programs.targets.target import RuntimeTarget
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps.shape import step_shape
 from forestcoll.schedule.steps.value import StepSchedule
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.simulation.costs import Point
 from forestcoll.simulation.simulate import paths_of
 from forestcoll.tuning.programs.candidates import MAKING, SLOW, Candidates, Objective, ProgramCandidate
@@ -101,6 +102,7 @@ def best_program(
     lowered = trees_of_steps(schedule) if isinstance(schedule, StepSchedule) else schedule
     if target.style is Style.ONE_SIDED:
         _check_ways_back(lowered)
+        _check_trees(lowered, target)
     objective = objective or Objective()
     check_given(schedule, target, objective.least_bytes)
     progress.begin("choosing the program")
@@ -112,6 +114,13 @@ def best_program(
     if isinstance(schedule, StepSchedule):
         lowering = replace(lowering, schedule_algbw=step_shape(schedule).algbw or lowering.algbw)
     return Chosen(best.options, lowering, points, len(candidates.known), best.model, schedule, refused)
+
+
+def _check_trees(schedule: Schedule, target: RuntimeTarget) -> None:
+    """Raise `NoSolutionError` at once if the trees of a schedule say that no program of it fits."""
+    limits = target.limits(len(schedule.topology.compute))
+    if isinstance(schedule, TreeSchedule) and (excess := excess_of_trees(schedule, limits)) is not None:
+        raise NoSolutionError(f"{schedule.topology.name}: no program fits {limits.name}: {excess}")
 
 
 def _check_ways_back(schedule: Schedule) -> None:
