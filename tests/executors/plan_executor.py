@@ -8,7 +8,9 @@ and `packet_device.hpp` of 2026:
 - Channels number i of a type between two ranks belong together: a signal on one raises a count on the other rank, and
   each wait there takes one more. What a rank wrote to others is there when they see its signal. Before a relaxed signal
   this holds only for what a switch writes, which plans for NVLS rely on.
-- A port does puts and signals in order, at any later time. `flush` counts its channels by `dst_buff`.
+- A port does puts and signals in order, at any later time. It gets its work by a store with release for the whole
+  system (`fifo_device.hpp`), so it sees what was written before, also through a switch. `flush` counts its channels by
+  `dst_buff`.
 - A packet is 8 bytes of data and a flag, the number of the call. Packets lie in scratch, at twice the place of the
   data. With `use_double_scratch_buffer`, even and odd calls use different halves. A rank takes half of its own buffer
   as the place of the second half on all ranks.
@@ -291,6 +293,7 @@ class _Thread:
             yield "semaphore", self.rank, number
 
     def _work(self, number: int, what: Callable[[], Iterator[None]]) -> None:
+        self.plan.arrive(self.rank)
         port = self.plan.ports[self.rank, number]
         port.work.append(what)
         port.given += 1
