@@ -128,4 +128,4 @@ def _of_layouts(
         if picture is not None:
             progress.begin("drawing")
             draw_layouts(model, found, picture)
-    print_result(layouts_page(model, len(topology.compute), found), as_json=as_json)
+    print_result(layouts_page(model, found), as_json=as_json)

@@ -45,12 +45,11 @@ def training_page(model: Profile, network: NetworkRates, best: Iteration, by_buc
     return Page(f"{_title(model, network)}, {network.nodes} nodes", rows)
 
 
-def layouts_page(model: Profile, nodes: int, found: Sequence[tuple[LayoutTimes, Iteration]]) -> Page:
+def layouts_page(model: Profile, found: Sequence[tuple[LayoutTimes, Iteration]]) -> Page:
     """Return the page of iterations with one or more layouts and methods, in the order given.
 
     Args:
         model: the model that is trained.
-        nodes: the number of compute nodes.
         found: the iterations, each with its layout and the times of its collectives.
     """
     shown = [each for each in _COMMUNICATION if any(made.time_us(each) for _, made in found)]
@@ -82,7 +81,7 @@ def layouts_page(model: Profile, nodes: int, found: Sequence[tuple[LayoutTimes, 
         "not hidden: the time in which nothing is computed; the columns after it: all of the collective, hidden or not",
     )
     table = Table(columns, rows, notes=tuple(f"  {each}" for each in notes), key="layouts")
-    network = found[0][0].network
+    network, nodes = found[0][0].network, found[0][0].layout.ranks
     return Page(
         f"{model.name} on {network}, {nodes} nodes", (row(profile=model.name, network=network, nodes=nodes), table)
     )

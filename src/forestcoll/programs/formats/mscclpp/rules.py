@@ -175,7 +175,7 @@ def _groups(plan: ExecutionPlan) -> Found:
         met = next((each for each in waiting if all(left[rank][-1:] == [each] for rank in each[1])), None)
         if met is None:
             buffer, ranks = waiting[0]
-            what = f"waits for ever for the rank group {sorted(ranks)} of buffer {buffer}"
+            what = f"hangs while it connects the rank group {sorted(ranks)} of buffer {buffer}"
             yield Location(min(ranks)), f"{what}; all ranks of a group must list it, and their groups in one order"
             return
         for rank in met[1]:
