@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bindings/arrays.h"
@@ -70,9 +71,8 @@ nb::tuple pack_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capa
   return nb::make_tuple(std::move(packed.batches), counted);
 }
 
-template <class Capacity>
-nb::tuple to_tuple(Routed<Capacity> routed) {
-  auto& [trees, paths] = routed;
+template <class Capacity, class Node>
+nb::tuple to_tuple(RoutedTrees<Capacity> trees, FlatPaths<Node> paths) {
   const auto nodes = static_cast<std::size_t>(paths.starts.back());
   return nb::make_tuple(std::move(trees.roots), std::move(trees.multiplicities), to_numpy(std::move(trees.paths)),
                         to_numpy(std::move(paths.starts)), to_numpy(std::move(paths.nodes), nodes));
@@ -81,9 +81,10 @@ nb::tuple to_tuple(Routed<Capacity> routed) {
 template <class Capacity>
 nb::tuple route_trees(const Problem<Capacity>& problem, const LogicalNetwork<Capacity>& logical,
                       const TreeBatches<Capacity>& batches, nb::object progress) {
-  return to_tuple(unlocked(std::move(progress), [&](Observer& observer) {
+  auto [trees, paths] = unlocked(std::move(progress), [&](Observer& observer) {
     return Proven<Capacity>::route_trees(problem, logical, batches, observer);
-  }));
+  });
+  return to_tuple(std::move(trees), std::move(paths));
 }
 
 nb::dict to_dict(const ForestCounters& counters) {
@@ -108,7 +109,9 @@ nb::dict to_dict(const ForestCounters& counters) {
 
 template <class Capacity>
 nb::tuple to_tuple(Grown<Capacity> grown) {
-  return nb::make_tuple(to_tuple(std::move(grown.members)), to_dict(grown.counters));
+  const nb::tuple members = std::visit(
+      [&](auto paths) { return to_tuple(std::move(grown.trees), std::move(paths)); }, std::move(grown.paths));
+  return nb::make_tuple(members, to_dict(grown.counters));
 }
 
 template <class Capacity>

@@ -18,9 +18,9 @@ namespace forestcoll {
 
 // `size_of(path)` returns the number of nodes of a path, and `write(path, out)` writes them. Both are called from two
 // threads at the same time.
-template <class SizeOf, class Write>
-FlatPaths flat_paths(std::int32_t paths, SizeOf size_of, Write write, Observer& observer) {
-  FlatPaths flat;
+template <class Node, class SizeOf, class Write>
+FlatPaths<Node> flat_paths(std::int32_t paths, SizeOf size_of, Write write, Observer& observer) {
+  FlatPaths<Node> flat;
   flat.starts.reserve(static_cast<std::size_t>(paths) + 1);
   flat.starts.push_back(0);
   std::size_t nodes = 0;
@@ -29,7 +29,7 @@ FlatPaths flat_paths(std::int32_t paths, SizeOf size_of, Write write, Observer& 
     if (nodes > std::numeric_limits<std::int32_t>::max()) throw std::length_error("the paths are too long");
     flat.starts.push_back(static_cast<std::int32_t>(nodes));
   }
-  flat.nodes = std::make_unique_for_overwrite<NodeIndex[]>(nodes);
+  flat.nodes = std::make_unique_for_overwrite<Node[]>(nodes);
   const auto write_some = [&](std::int32_t first, std::int32_t stop, auto pulse) {
     for (std::int32_t path = first; path < stop; ++path) {
       pulse();

@@ -95,22 +95,28 @@ class Forest {
   }
 
   // The paths that `trees` numbered, as arrays of nodes.
-  FlatPaths paths(Observer& observer) const {
-    const auto& paths = path_numbers_->paths();
-    const auto size_of = [&](PathNumber number) { return nodes_of(paths[index(number)]); };
-    const auto write = [&](PathNumber number, NodeIndex* out) {
-      const ArcPath path = paths[index(number)];
-      NodeIndex* place = out + nodes_of(path);
-      growth_.paths().for_each_arc(path, [&](ArcIndex arc) { *--place = network_.head(arc); });
-      *--place = growth_.paths().from(path);
-    };
-    return flat_paths(static_cast<PathNumber>(paths.size()), size_of, write, observer);
+  AnyFlatPaths paths(Observer& observer) const {
+    if (has_short_numbers(network_.nodes())) return flat_paths_of<ShortNode>(observer);
+    return flat_paths_of<NodeIndex>(observer);
   }
 
   const ForestCounters& counters() const { return counters_; }
 
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  template <class Node>
+  FlatPaths<Node> flat_paths_of(Observer& observer) const {
+    const auto& paths = path_numbers_->paths();
+    const auto size_of = [&](PathNumber number) { return nodes_of(paths[index(number)]); };
+    const auto write = [&](PathNumber number, Node* out) {
+      const ArcPath path = paths[index(number)];
+      Node* place = out + nodes_of(path);
+      growth_.paths().for_each_arc(path, [&](ArcIndex arc) { *--place = static_cast<Node>(network_.head(arc)); });
+      *--place = static_cast<Node>(growth_.paths().from(path));
+    };
+    return flat_paths<Node>(static_cast<PathNumber>(paths.size()), size_of, write, observer);
+  }
 
   std::size_t nodes_of(ArcPath path) const { return std::size_t{arcs_[index(path.prefix)]} + 2; }
 

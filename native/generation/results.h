@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "flow/network.h"
@@ -37,10 +39,19 @@ struct RoutedTrees {
   std::vector<PathIndex> paths;  // for each tree N - 1 paths, in the order in which data flows
 };
 
+using ShortNode = std::int16_t;  // the number of a node of a network with few nodes
+
+// Whether the numbers of all nodes of a network fit into `ShortNode`.
+inline bool has_short_numbers(NodeIndex nodes) { return nodes - 1 <= std::numeric_limits<ShortNode>::max(); }
+
+template <class Node>
 struct FlatPaths {
-  std::vector<std::int32_t> starts;    // where each path begins, and the number of nodes of all paths
-  std::unique_ptr<NodeIndex[]> nodes;  // of all paths, one after the other
+  std::vector<std::int32_t> starts;  // where each path begins, and the number of nodes of all paths
+  std::unique_ptr<Node[]> nodes;     // of all paths, one after the other
 };
+
+// The paths of thousands of trees take most of the memory, so they have short numbers where these suffice.
+using AnyFlatPaths = std::variant<FlatPaths<ShortNode>, FlatPaths<NodeIndex>>;
 
 struct AttemptCounters {
   std::int64_t attempts = 0, short_sets = 0, split = 0;

@@ -11,9 +11,10 @@
 namespace forestcoll::schedule {
 
 // Writes to `out`, for each of the maps, the image of each entry of `rows`. `maps` has `bound` numbers for each map:
-// the images of the numbers from 0 to `bound` - 1. Throws if an entry is not such a number.
-template <class Pulse>
-void write_images(const Rows& rows, std::span<const Entry> maps, std::size_t bound, std::span<Entry> out, Pulse pulse) {
+// the images of the numbers from 0 to `bound` - 1, which fit into `Number`. Throws if an entry is not such a number.
+template <class Number, class Pulse>
+void write_images(const Rows& rows, std::span<const Entry> maps, std::size_t bound, std::span<Number> out,
+                  Pulse pulse) {
   const auto entries = rows.all_entries();
   const std::size_t count = bound == 0 ? 0 : maps.size() / bound;
   if (count * bound != maps.size() || out.size() != count * entries.size()) throw std::invalid_argument("sizes differ");

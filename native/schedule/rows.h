@@ -11,6 +11,7 @@
 namespace forestcoll::schedule {
 
 using Entry = std::int32_t;
+using ShortEntry = std::int16_t;
 
 class Starts {
  public:
@@ -28,24 +29,52 @@ class Starts {
   std::size_t size_;
 };
 
+// Entries of one row or of several, in 32 or in 16 bits. The routes of thousands of trees take most of the memory.
+class Entries {
+ public:
+  Entries(std::span<const Entry> entries) : long_(entries.data()), size_(entries.size()) {}
+  Entries(std::span<const ShortEntry> entries) : short_(entries.data()), size_(entries.size()) {}
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Entry operator[](std::size_t place) const { return short_ != nullptr ? short_[place] : long_[place]; }
+  Entry front() const { return (*this)[0]; }
+  Entry back() const { return (*this)[size_ - 1]; }
+  Entries subspan(std::size_t begin, std::size_t size) const {
+    if (short_ != nullptr) return std::span<const ShortEntry>(short_ + begin, size);
+    return std::span<const Entry>(long_ + begin, size);
+  }
+
+  // Calls `use(span)` with the entries in their type, so that a loop over them asks for the type once.
+  template <class Use>
+  auto visit(Use use) const {
+    return short_ != nullptr ? use(std::span<const ShortEntry>(short_, size_)) : use(std::span<const Entry>(long_, size_));
+  }
+
+ private:
+  const Entry* long_ = nullptr;
+  const ShortEntry* short_ = nullptr;
+  std::size_t size_;
+};
+
 class Rows {
  public:
   // Throws unless the starts ascend from 0 to the number of entries, so that every row lies within `entries`.
-  Rows(Starts starts, std::span<const Entry> entries) : starts_(starts), entries_(entries) {
+  Rows(Starts starts, Entries entries) : starts_(starts), entries_(entries) {
     bool fits = starts.size() > 0 && starts[0] == 0 && starts[starts.size() - 1] == entries.size();
     for (std::size_t row = 0; fits && row + 1 < starts.size(); ++row) fits = starts[row] <= starts[row + 1];
     if (!fits) throw std::invalid_argument("the starts of rows must ascend from 0 to the number of entries");
   }
 
   std::size_t size() const { return starts_.size() - 1; }
-  std::span<const Entry> all_entries() const { return entries_; }
-  std::span<const Entry> operator[](std::size_t row) const {
+  Entries all_entries() const { return entries_; }
+  Entries operator[](std::size_t row) const {
     return entries_.subspan(starts_[row], starts_[row + 1] - starts_[row]);
   }
 
  private:
   Starts starts_;
-  std::span<const Entry> entries_;
+  Entries entries_;
 };
 
 }  // namespace forestcoll::schedule

@@ -55,7 +55,8 @@ inline char* write_number(char* out, std::uint32_t value, const FourDigits& digi
 }
 
 // Writes the entries of a row in brackets, and returns the end.
-inline char* write_row(char* out, std::span<const Entry> row, const FourDigits& digits) {
+template <class Number>
+char* write_row(char* out, std::span<const Number> row, const FourDigits& digits) {
   *out++ = '[';
   for (const Entry entry : row) {
     const auto value = static_cast<std::uint32_t>(entry);
@@ -80,7 +81,7 @@ inline char* write_rows(const Rows& rows, std::size_t first, std::size_t stop, c
   static const FourDigits digits;
   for (std::size_t row = first; row < stop; ++row) {
     if (row > first) *out++ = ',';
-    out = write_row(out, rows[row], digits);
+    out = rows[row].visit([&](auto entries) { return write_row(out, entries, digits); });
   }
   return out;
 }

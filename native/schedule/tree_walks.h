@@ -12,7 +12,7 @@
 namespace forestcoll::schedule {
 
 // The route with this number. Throws if there is none, or if it has no nodes.
-inline std::span<const Entry> route_of(const Rows& routes, Entry number) {
+inline Entries route_of(const Rows& routes, Entry number) {
   if (number < 0 || static_cast<std::size_t>(number) >= routes.size()) throw std::out_of_range("no such route");
   const auto route = routes[static_cast<std::size_t>(number)];
   if (route.empty()) throw std::out_of_range("a route without nodes");
@@ -50,7 +50,7 @@ class HeightSearch {
   }
 
  private:
-  void walk(std::span<const Entry> tree) {
+  void walk(const Entries& tree) {
     std::fill(sends_.begin(), sends_.end(), 0);
     std::fill(hops_.begin(), hops_.end(), 0);
     for (std::size_t place = 0; place < tree.size(); ++place) {
@@ -83,8 +83,9 @@ Sends sends_of(const Rows& routes, const Rows& trees, std::span<const std::uint8
   for (std::size_t tree = 0; tree < trees.size(); ++tree) {
     pulse();
     std::int64_t from_compute = 0, over_links = 0;
-    for (const Entry number : trees[tree]) {
-      const auto route = route_of(routes, number);
+    const Entries listed = trees[tree];
+    for (std::size_t place = 0; place < listed.size(); ++place) {
+      const Entries route = route_of(routes, listed[place]);
       from_compute += is_compute[place_of(route.front(), is_compute.size())];
       over_links += static_cast<std::int64_t>(route.size()) - 1;
     }
@@ -100,7 +101,9 @@ void add_units(const Rows& trees, std::span<const std::int64_t> units, std::span
   if (units.size() != trees.size()) throw std::invalid_argument("each tree needs a number of units");
   for (std::size_t tree = 0; tree < trees.size(); ++tree) {
     pulse();
-    for (const Entry route : trees[tree]) {
+    const Entries listed = trees[tree];
+    for (std::size_t place = 0; place < listed.size(); ++place) {
+      const Entry route = listed[place];
       if (route < 0 || static_cast<std::size_t>(route) >= carried.size()) throw std::out_of_range("no such route");
       carried[static_cast<std::size_t>(route)] += units[tree];
     }

@@ -6,7 +6,7 @@ namespace forestcoll {
 template <class Capacity>
 static Grown<Capacity> members_of(Forest<Capacity>& forest, Observer& observer) {
   RoutedTrees<Capacity> trees = forest.trees(observer);
-  return {{std::move(trees), forest.paths(observer)}, forest.counters()};
+  return {std::move(trees), forest.paths(observer), forest.counters()};
 }
 
 template <class Capacity>

@@ -47,7 +47,7 @@ Routed<Capacity> Proven<Capacity>::route_trees(const Problem<Capacity>& problem,
                                                const TreeBatches<Capacity>& batches, Observer& observer) {
   RoutedTrees<Capacity> trees = forestcoll::route_trees(logical, batches, problem.terminals.size() - 1, observer);
   const auto& table = logical.paths;
-  FlatPaths paths = flat_paths(
+  FlatPaths<NodeIndex> paths = flat_paths<NodeIndex>(
       table.size(), [&](PathIndex path) { return table[path].size(); },
       [&](PathIndex path, NodeIndex* out) { std::ranges::copy(table[path], out); }, observer);
   return {std::move(trees), std::move(paths)};

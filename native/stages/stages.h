@@ -41,7 +41,7 @@ struct Packed {
 template <class Capacity>
 struct Routed {
   RoutedTrees<Capacity> trees;
-  FlatPaths paths;
+  FlatPaths<NodeIndex> paths;
 };
 
 template <class Capacity>
@@ -67,7 +67,8 @@ struct Proven {  // proven.cpp
 // The fast method.
 template <class Capacity>
 struct Grown {
-  Routed<Capacity> members;
+  RoutedTrees<Capacity> trees;
+  AnyFlatPaths paths;
   ForestCounters counters;
 };
 
