@@ -16,9 +16,9 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.changes import changed_network
+from forestcoll.topology.failures import parts_of
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if import changes_of
-from forestcoll.what_if.failures import parts_of
 from forestcoll.what_if.study import Study
 from started import dask_executor
 
