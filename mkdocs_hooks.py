@@ -5,6 +5,7 @@ names.
 """
 
 import ast
+import csv
 import re
 import tomllib
 from collections import defaultdict
@@ -27,6 +28,7 @@ DOCUMENTS = {
 """The documents of the root folder, and the pages made from them."""
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
+_TABLE = re.compile(r"^\[([^\]\n]+)\]\(([^)\s]+\.csv)\)$", re.MULTILINE)
 _NAME = re.compile(r"^from \.(\S+) import (\w+) as \2$", re.MULTILINE)
 
 
@@ -41,10 +43,26 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
-    """Let links lead to pages of the site; what leads to other files of the repository becomes plain text."""
+    """Let links lead to pages of the site; what leads to other files of the repository becomes plain text.
+
+    A paragraph that is only a link to a CSV file becomes a table with the text of the link as its title.
+    """
     source = page.file.src_uri
     at = {made: name for name, made in DOCUMENTS.items()}.get(source, f"docs/{source}")
-    return _LINK.sub(lambda link: _on_site(link, at, source), markdown)
+    tables = _TABLE.sub(lambda link: f"**{link[1]}**\n\n{_table((ROOT / at).parent / link[2])}", markdown)
+    return _LINK.sub(lambda link: _on_site(link, at, source), tables)
+
+
+def _table(path: Path) -> str:
+    """Return a CSV file as a table; columns with numbers only are aligned to the right."""
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = list(csv.reader(file))
+    aligned = [
+        "---:" if all(re.match(r"[-+]?[\d.,]*( ?%)?$", row[at]) for row in rows) else "---" for at in range(len(head))
+    ]
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in (head, aligned, *rows)
+    )
 
 
 def _on_site(link: re.Match[str], at: str, source: str) -> str:
