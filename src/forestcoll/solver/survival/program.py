@@ -265,5 +265,5 @@ def _sum_of(first: int, coefficients: Mapping[int, Fraction], value: Fraction) -
 
 def _in_units(values: Floats) -> list[int]:
     """Return approximate prices as integers."""
-    scale = _UNITS / max(1e-300, float(values.max()))
+    scale = _UNITS / max(1e-300, values.max())
     return [max(0, round(value * scale)) for value in values.tolist()]
