@@ -283,6 +283,11 @@ def test_the_benchmark_of_packets_with_one_port_runs() -> None:
     assert "| best plan | 1." in script("benchmarks/one_port_packets.py", "--platforms", 1)
 
 
+def test_the_benchmark_of_survival_runs() -> None:
+    printed = script("benchmarks/survival.py", "--networks", "torus:dims=3x3/links")
+    assert "| torus:dims=3x3 | links | 4.5 | 4.5 | 3.375 | 2.5 | 3.375 | 0 | 3.375 |" in printed
+
+
 def test_the_check_of_the_allreduce_hypothesis_runs() -> None:
     printed = script("evidence/allreduce_hypothesis.py", "--networks", 4, "--largest", 5)
     assert printed.count("| 4 |") == 8
