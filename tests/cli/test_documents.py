@@ -9,7 +9,6 @@ import re
 import runpy
 import shlex
 import sys
-from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -26,8 +25,7 @@ from forestcoll.topology import topology_from_document
 from forestcoll.topology.importers.measurements.document import measurements_of
 from forestcoll.topology.importers.source import Source
 from forestcoll.topology.registry import build_topology
-from forestcoll.verification import rules, verify
-from forestcoll.verification.steps.rules import step_rules
+from forestcoll.verification import verify
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -167,32 +165,6 @@ def test_the_python_of_a_document_runs_and_prints_what_it_shows(
     exec(compile(program, str(document), "exec"), {})  # noqa: S102 (our own example)
     if document.name == "choosing-a-network.md":
         assert capsys.readouterr().out == blocks(document, "text")[0]
-
-
-def shown_rules(document: str, name: str) -> str:
-    """Return the table of rules that a document shows under a name."""
-    text = (ROOT / "docs" / document).read_text()
-    begin, end = f"<!-- {name} rules: begin -->\n", f"\n<!-- {name} rules: end -->"
-    return text[text.index(begin) + len(begin) : text.index(end)]
-
-
-def rule_table(listed: Iterable[tuple[str, str]]) -> str:
-    """Return a table of rules with their statements."""
-    rows = (f"| `{name}` | {statement} |" for name, statement in listed)
-    return "\n".join(["| rule | statement |", "| --- | --- |", *rows])
-
-
-@pytest.mark.parametrize(
-    ("document", "name", "listed"),
-    [
-        ("one-port.md", "series", rules("series")),
-        ("all-to-all.md", "flow", rules("flows")),
-        ("groups.md", "bundle", rules("bundle")),
-        ("steps.md", "step", step_rules()),
-    ],
-)
-def test_the_tables_of_rules_equal_the_verifiers(document: str, name: str, listed: Iterable[tuple[str, str]]) -> None:
-    assert shown_rules(document, name) == rule_table(listed)
 
 
 def test_the_files_in_the_documents_are_correct(tmp_path: Path) -> None:
