@@ -3,7 +3,6 @@
 `FORESTCOLL_WRITE_GOLDEN=1 pytest tests/cli/test_documents.py` writes the outputs again; read the difference.
 """
 
-import json
 import os
 import re
 import runpy
@@ -16,15 +15,7 @@ from unittest import mock
 import pytest
 from cli_run import completed, json_of, run_command
 
-from forestcoll.algorithms.generate import optimum
-from forestcoll.demand.groups.groups import Groups
-from forestcoll.demand.groups.pieces import groups_of_pieces, read_pieces
-from forestcoll.schedule.files import read_schedule, schedule_from_document
-from forestcoll.simulation.costs import costs_from_document
-from forestcoll.topology import topology_from_document
-from forestcoll.topology.importers.measurements.document import measurements_of
-from forestcoll.topology.importers.source import Source
-from forestcoll.topology.registry import build_topology
+from forestcoll.schedule.files import read_schedule
 from forestcoll.verification import verify
 
 ROOT = Path(__file__).parents[2]
@@ -165,21 +156,6 @@ def test_the_python_of_a_document_runs_and_prints_what_it_shows(
     exec(compile(program, str(document), "exec"), {})  # noqa: S102 (our own example)
     if document.name == "choosing-a-network.md":
         assert capsys.readouterr().out == blocks(document, "text")[0]
-
-
-def test_the_files_in_the_documents_are_correct(tmp_path: Path) -> None:
-    documents = [json.loads(block) for block in blocks(ROOT / "docs" / "files.md", "json")]
-    assert len(documents) == 11
-    (demand,) = [each for each in documents if each.get("format") == "forestcoll.demand/1"]
-    network, measured, *schedules, costs = [each for each in documents if each is not demand]
-    assert len(topology_from_document(network, where="docs").links) == 3
-    assert len(measurements_of(Source("docs", json.dumps(measured), "docs")).measurements) == 2
-    for schedule in schedules:
-        assert verify(schedule_from_document(schedule, where="docs")).optimal
-    path = tmp_path / "demand.json"
-    path.write_text(json.dumps(demand))
-    assert optimum("dgx-a100:boxes=2", Groups(groups_of_pieces(build_topology("dgx-a100:boxes=2"), read_pieces(path))))
-    assert set(costs_from_document(costs, "docs").document()) == set(costs)
 
 
 def test_the_files_of_a_failover_set_have_the_names_of_the_document(tmp_path: Path) -> None:
