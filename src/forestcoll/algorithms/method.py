@@ -215,7 +215,7 @@ def method_of(method: Method | str | None, collective: Collective, given: Mappin
         return replace(method, **given) if given else method  # type: ignore[type-var]
     if method is not None and not isinstance(method, str):
         raise InputError(f"method is {shown(method)}; expected a text such as trees:k=4, or a method")
-    head, _, rest = (method or "auto").partition(":")
+    head, _, rest = ("auto" if method is None else method).partition(":")
     spec = methods.named(("flows" if collective.is_personalised else "trees") if head == "auto" else head)
     methods.require(spec, given, OPTIONS)
     found: Method = spec.make(**{**(spec.values(rest) if rest else {}), **given})
