@@ -156,7 +156,7 @@ def test_trees_survive_failures_and_what_is_left_is_written(tmp_path: Path) -> N
     ("arguments", "said"),
     [
         ("--survive links --method fast", "--survive is the method surviving; leave --method fast out"),
-        ("--survive links --trees 2", "surviving has no parameter"),
+        ("--survive links --trees 2", "leave it out with the method surviving"),
         ("--survive links --collective all-to-all", "surviving is not a method for an all-to-all"),
         ("--survive cables", "cables"),
         ("--survive links --size 1MB", "surviving takes no size"),
@@ -168,3 +168,10 @@ def test_what_does_not_fit_survival_is_refused(arguments: str, said: str) -> Non
     run = run_command("generate", "ring:nodes=4", *arguments.split())
     assert run.status in {1, 2}
     assert said in run.err
+
+
+def test_a_method_that_is_named_is_used_for_a_size_too() -> None:
+    run = run_command("generate", "ring:nodes=4", "--method", "bfb", "--size", "1MB")
+    assert "the link from 0 to 1 has no latency_us, which a data size needs" in run.err
+    run = run_command("generate", "ring:nodes=4", "--method", "nccl-ring", "--size", "1MB")
+    assert "nccl-ring takes no size" in run.err

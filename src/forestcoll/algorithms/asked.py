@@ -64,8 +64,8 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
         return demand, None
     if members is not None:
         raise InputError("-o members=DIR is for groups; also give --groups, --layout or pieces")
-    method = _method(how, collective_named(demand.collective))
     is_free = size is not None and not how
+    method = _method(how, collective_named(demand.collective))
     require_supported(method, demand, None if is_free else size)
     return demand, None if is_free else method
 
