@@ -109,8 +109,8 @@ nb::dict to_dict(const ForestCounters& counters) {
 
 template <class Capacity>
 nb::tuple to_tuple(Grown<Capacity> grown) {
-  const nb::tuple members = std::visit(
-      [&](auto paths) { return to_tuple(std::move(grown.trees), std::move(paths)); }, std::move(grown.paths));
+  const nb::tuple members = std::visit([&](auto paths) { return to_tuple(std::move(grown.trees), std::move(paths)); },
+                                       std::move(grown.paths));
   return nb::make_tuple(members, to_dict(grown.counters));
 }
 

@@ -29,6 +29,7 @@ namespace forestcoll {
 namespace {
 
 using schedule::Entry;
+using schedule::ShortEntry;
 
 template <class Number>
 using Array = nb::ndarray<Number, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -75,8 +76,8 @@ class Signals {
 
 // Flat rows that belong to Python; the bindings keep their arrays alive.
 struct KeptRows {
-  template <class Start>
-  KeptRows(Array<const Start> starts, Array<const Entry> entries)
+  template <class Start, class Number>
+  KeptRows(Array<const Start> starts, Array<const Number> entries)
       : rows(schedule::Starts(span_of(starts)), span_of(entries)) {}
 
   schedule::Rows rows;
@@ -114,10 +115,13 @@ nb::tuple sends(const KeptRows& routes, const KeptRows& trees, Array<const std::
   return nb::make_tuple(to_array(std::move(found.from_compute)), to_array(std::move(found.over_links)));
 }
 
-using Maps = nb::ndarray<const Entry, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class Number>
+using Maps = nb::ndarray<const Number, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void write_images(const KeptRows& kept, Maps maps, Array<Entry> out) {
-  schedule::write_images(kept.rows, {maps.data(), maps.size()}, maps.shape(1), span_of(out), Signals());
+template <class Number>
+void write_images(const KeptRows& kept, Maps<Number> maps, Array<Number> out) {
+  const std::span<const Number> images(maps.data(), maps.size());
+  schedule::write_images(kept.rows, images, maps.shape(1), span_of(out), Signals());
 }
 
 void add_units(const KeptRows& trees, Array<const std::int64_t> units, Array<std::int64_t> carried) {
@@ -196,17 +200,29 @@ bool is_proven(KeptProgram& kept, bool reduces, bool in_place, Cells starts, Cel
   return interpret::Proof(kept.program, kept.places, kept.form, memory, reduces).holds(Signals());
 }
 
+template <class Start, class Number>
+void bind_rows_of(nb::class_<KeptRows>& rows) {
+  rows.def(nb::init<Array<const Start>, Array<const Number>>(), nb::arg("starts").noconvert(),
+           nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+}
+
+template <class Number>
+void bind_images_of(nb::module_& module) {
+  module.def("write_images", &write_images<Number>, "rows"_a, nb::arg("maps").noconvert(), nb::arg("out").noconvert(),
+             "Write to `out`, for each row of `maps`, the image of each entry of `rows`.");
+}
+
 }  // namespace
 }  // namespace forestcoll
 
 NB_MODULE(_schedules, module) {
   using namespace forestcoll;
   module.doc() = "Reading, writing and verifying the large arrays of schedules, and verifying programs.";
-  nb::class_<KeptRows>(module, "Rows", "Flat rows of integers.")
-      .def(nb::init<Array<const std::int32_t>, Array<const Entry>>(), nb::arg("starts").noconvert(),
-           nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-      .def(nb::init<Array<const std::int64_t>, Array<const Entry>>(), nb::arg("starts").noconvert(),
-           nb::arg("entries").noconvert(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+  nb::class_<KeptRows> rows(module, "Rows", "Flat rows of integers.");
+  bind_rows_of<std::int32_t, Entry>(rows);
+  bind_rows_of<std::int64_t, Entry>(rows);
+  bind_rows_of<std::int32_t, ShortEntry>(rows);
+  bind_rows_of<std::int64_t, ShortEntry>(rows);
   module.def("rows_text", &rows_text, "rows"_a, "first"_a, "stop"_a,
              "Return the text of the rows from `first` to `stop` - 1: JSON without spaces.");
   module.def("scan_rows", &scan_rows, nb::arg("text").noconvert(), "least"_a,
@@ -216,8 +232,8 @@ NB_MODULE(_schedules, module) {
              "Return the height and the hops of each tree.");
   module.def("sends", &sends, "routes"_a, "trees"_a, nb::arg("is_compute").noconvert(),
              "Return, for each tree, its routes that start on a compute node, and the links of all its routes.");
-  module.def("write_images", &write_images, "rows"_a, nb::arg("maps").noconvert(), nb::arg("out").noconvert(),
-             "Write to `out`, for each row of `maps`, the image of each entry of `rows`.");
+  bind_images_of<Entry>(module);
+  bind_images_of<ShortEntry>(module);
   module.def("add_units", &add_units, "trees"_a, nb::arg("units").noconvert(), nb::arg("carried").noconvert(),
              "Add, for each tree, its units to `carried` of each of its routes.");
   nb::class_<PhaseParts>(module, "Phase", "The trees of a phase.")

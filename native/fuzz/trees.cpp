@@ -110,7 +110,7 @@ void check_trees(const Trees& trees, const Rows& routes, const std::vector<std::
   const Rows listed = trees.listed.rows();
   for (std::size_t tree = 0; tree < listed.size(); ++tree) {
     std::set<Entry> entered{trees.roots[tree]};
-    for (const Entry number : listed[tree]) {
+    for (const Entry number : listed[tree].all()) {
       const auto route = routes[static_cast<std::size_t>(number)];
       require(entered.insert(trees.reduces ? route.front() : route.back()).second);
       for (std::size_t hop = 1; hop < route.size(); ++hop) loads[{route[hop - 1], route[hop]}] += trees.units[tree];

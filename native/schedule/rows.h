@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 
@@ -45,10 +46,17 @@ class Entries {
     return std::span<const Entry>(long_ + begin, size);
   }
 
+  // The entries one after the other, for a loop.
+  auto all() const {
+    return std::views::iota(std::size_t{0}, size_) |
+           std::views::transform([entries = *this](std::size_t place) { return entries[place]; });
+  }
+
   // Calls `use(span)` with the entries in their type, so that a loop over them asks for the type once.
   template <class Use>
   auto visit(Use use) const {
-    return short_ != nullptr ? use(std::span<const ShortEntry>(short_, size_)) : use(std::span<const Entry>(long_, size_));
+    return short_ != nullptr ? use(std::span<const ShortEntry>(short_, size_))
+                             : use(std::span<const Entry>(long_, size_));
   }
 
  private:
@@ -68,9 +76,7 @@ class Rows {
 
   std::size_t size() const { return starts_.size() - 1; }
   Entries all_entries() const { return entries_; }
-  Entries operator[](std::size_t row) const {
-    return entries_.subspan(starts_[row], starts_[row + 1] - starts_[row]);
-  }
+  Entries operator[](std::size_t row) const { return entries_.subspan(starts_[row], starts_[row + 1] - starts_[row]); }
 
  private:
   Starts starts_;

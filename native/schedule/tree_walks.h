@@ -83,9 +83,8 @@ Sends sends_of(const Rows& routes, const Rows& trees, std::span<const std::uint8
   for (std::size_t tree = 0; tree < trees.size(); ++tree) {
     pulse();
     std::int64_t from_compute = 0, over_links = 0;
-    const Entries listed = trees[tree];
-    for (std::size_t place = 0; place < listed.size(); ++place) {
-      const Entries route = route_of(routes, listed[place]);
+    for (const Entry number : trees[tree].all()) {
+      const Entries route = route_of(routes, number);
       from_compute += is_compute[place_of(route.front(), is_compute.size())];
       over_links += static_cast<std::int64_t>(route.size()) - 1;
     }
@@ -101,9 +100,7 @@ void add_units(const Rows& trees, std::span<const std::int64_t> units, std::span
   if (units.size() != trees.size()) throw std::invalid_argument("each tree needs a number of units");
   for (std::size_t tree = 0; tree < trees.size(); ++tree) {
     pulse();
-    const Entries listed = trees[tree];
-    for (std::size_t place = 0; place < listed.size(); ++place) {
-      const Entry route = listed[place];
+    for (const Entry route : trees[tree].all()) {
       if (route < 0 || static_cast<std::size_t>(route) >= carried.size()) throw std::out_of_range("no such route");
       carried[static_cast<std::size_t>(route)] += units[tree];
     }

@@ -131,3 +131,12 @@ def test_selecting_many_rows_does_not_copy_their_indices(monkeypatch: pytest.Mon
     monkeypatch.setattr("forestcoll.schedule.rows.BLOCK_ENTRIES", 4)
     rows = [[place] * (place % 4) for place in range(50)]
     assert list(Rows.of(rows).take(np.arange(50)[::-1]).lists()) == rows[::-1]
+
+
+@examples(200)
+@given(rows=st.lists(st.lists(st.integers(-(2**15), 2**15 - 1), max_size=5), max_size=12))
+def test_rows_of_16_bits_are_written_like_those_of_32_bits(rows: list[list[int]]) -> None:
+    wide = Rows.of(rows)
+    short = Rows(wide.starts, wide.entries.astype(np.int16))
+    assert list(single_row_texts(short)) == list(single_row_texts(wide))
+    assert b"".join(row_texts(short)) == b"".join(row_texts(wide))

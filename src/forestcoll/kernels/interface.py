@@ -39,14 +39,14 @@ class RoutedTrees(NamedTuple):
         multiplicities: how many copies of each tree there are.
         paths: the path numbers of all trees, N - 1 for each tree; a path follows the path that reaches its first node.
         path_starts: where each path begins in `path_nodes`, and one past the end of the last path.
-        path_nodes: the nodes of all paths.
+        path_nodes: the nodes of all paths, in 16 bits if the numbers of all nodes fit.
     """
 
     roots: list[int]
     multiplicities: list[int]
     paths: npt.NDArray[np.int32]
     path_starts: npt.NDArray[np.int32]
-    path_nodes: npt.NDArray[np.int32]
+    path_nodes: npt.NDArray[np.int16] | npt.NDArray[np.int32]
 
 
 class StepTransfers(NamedTuple):

@@ -29,6 +29,14 @@ def _type_of_starts(total: int) -> type[np.int32] | type[np.int64]:
     return np.int32 if total <= np.iinfo(np.int32).max else np.int64
 
 
+def type_of_numbers(count: int) -> type[np.int16] | type[np.int32]:
+    """Return the shortest type of entries that are numbers below `count`, such as those of nodes.
+
+    The routes of thousands of trees take most of the memory of a large schedule.
+    """
+    return np.int16 if count <= 2**15 else np.int32
+
+
 def row_blocks(starts: IntArray, entries: int) -> Iterator[range]:
     """Yield ranges of the rows that begin at `starts`: each has at most `entries` entries, or is a single row."""
     first, count = 0, len(starts) - 1
@@ -82,11 +90,13 @@ class Rows:
         from forestcoll.schedule._schedules import Rows as CompiledRows
 
         entries, starts = self.entries, self.starts
-        if entries.dtype != np.int32 and not _fit_in_32_bits(entries):
-            return None
+        if entries.dtype not in (np.int16, np.int32):
+            if not _fit_in_32_bits(entries):
+                return None
+            entries = entries.astype(np.int32)
         if starts.dtype not in (np.int32, np.int64):
             starts = starts.astype(np.int64)
-        return CompiledRows(np.ascontiguousarray(starts), np.ascontiguousarray(entries, dtype=np.int32))
+        return CompiledRows(np.ascontiguousarray(starts), np.ascontiguousarray(entries))
 
     def compiled_indices(self) -> "_schedules.Rows":
         """Return these rows of numbers of nodes or routes for compiled code, which looks each of them up.
@@ -99,8 +109,11 @@ class Rows:
             raise IndexError("a number of a node or a route does not fit in 32 bits")
         return compiled
 
-    def images(self, maps: npt.NDArray[np.int32]) -> "Rows":
+    def images(self, maps: IntArray) -> "Rows":
         """Return all rows once for each row of `maps`, with the image `map[entry]` of each entry.
+
+        Args:
+            maps: 16-bit or 32-bit integers. The images have the same type.
 
         Raises:
             IndexError: an entry has no image.
@@ -112,7 +125,9 @@ class Rows:
         firsts = np.arange(len(maps), dtype=starts.dtype)[:, None] * len(self.entries)
         np.add(firsts, self.starts[:-1], out=starts[:-1].reshape(len(maps), len(self)), casting="same_kind")
         starts[-1] = total
-        entries = np.empty(total, dtype=np.int32)
+        if np.array_equal(self.entries, np.arange(maps.shape[1])):
+            return Rows(starts, maps.reshape(-1))
+        entries = np.empty(total, dtype=maps.dtype)
         write_images(self.compiled_indices(), np.ascontiguousarray(maps), entries)
         return Rows(starts, entries)
 

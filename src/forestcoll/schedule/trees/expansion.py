@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from forestcoll.schedule.rows import IntArray, Rows
+from forestcoll.schedule.rows import IntArray, Rows, type_of_numbers
 from forestcoll.schedule.trees.value import Phase, TreeSchedule
 from forestcoll.topology import NodeArray, Shift, Symmetry
 
@@ -74,13 +74,13 @@ def expanded(schedule: TreeSchedule) -> TreeSchedule:
     return replace(schedule, routes=routes, phases=phases, symmetry=None)
 
 
-def _images(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, IntArray]:
+def _images(schedule: TreeSchedule, elements: IntArray) -> tuple[Rows, IntArray]:
     """Return each image of a route once, and a matrix: for each element and each route, the number of the image."""
     routes, numbers = distinct_rows(schedule.routes.images(elements))
     return routes, numbers.reshape(len(elements), -1)
 
 
-def _images_of_free(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, IntArray] | None:
+def _images_of_free(schedule: TreeSchedule, elements: IntArray) -> tuple[Rows, IntArray] | None:
     """Return what `_images` returns, in another order and without comparing routes, or None if the group is not free.
 
     Under a group that acts freely, a route has as many different images as the group has elements. Each orbit of routes
@@ -107,7 +107,7 @@ def _images_of_free(schedule: TreeSchedule, elements: NodeArray) -> tuple[Rows, 
     return base.images(elements), numbers
 
 
-def _element_of_node(elements: NodeArray) -> IntArray:
+def _element_of_node(elements: IntArray) -> IntArray:
     """Return, for each node, the number of the only element that maps the first node of its orbit to it, or -1."""
     nodes = elements.shape[1]
     first = elements.min(axis=0)
@@ -137,16 +137,17 @@ def _elements(schedule: TreeSchedule) -> Iterator[NodeArray]:
     return (schedule.symmetry or Symmetry(())).elements(len(schedule.topology.nodes))
 
 
-def _table_of_elements(schedule: TreeSchedule) -> NodeArray:
-    """Return all elements of the group as the rows of one array."""
+def _table_of_elements(schedule: TreeSchedule) -> IntArray:
+    """Return all elements of the group as the rows of one array, of the type that the images of routes will have."""
     order = 1 if schedule.symmetry is None else schedule.symmetry.order
-    table = np.empty((order, len(schedule.topology.nodes)), dtype=np.int32)
+    nodes = len(schedule.topology.nodes)
+    table = np.empty((order, nodes), dtype=type_of_numbers(nodes))
     for row, element in zip(table, _elements(schedule), strict=True):
         row[:] = element
     return table
 
 
-def _expanded_phase(phase: Phase, elements: NodeArray, routes: IntArray) -> Phase:
+def _expanded_phase(phase: Phase, elements: IntArray, routes: IntArray) -> Phase:
     """Return the images of `phase`; `routes` has one row for each element, the number of each base route's image."""
     roots = np.array(phase.roots, dtype=np.int64)
     return Phase(
