@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -143,13 +144,25 @@ struct PhaseParts {
 };
 
 // The load of each link, or nothing if a rule about routes or trees does not hold.
-std::optional<std::vector<std::int64_t>> loads_if_correct(verify::Examination examination,
+template <class Carried>
+std::optional<std::vector<std::int64_t>> loads_if_correct(verify::Examination<Carried> examination,
                                                           const std::vector<verify::Forest>& forests) {
   for (const verify::Forest& forest : forests) {
     if (!examination.trees_hold(forest, Signals())) return std::nullopt;
   }
   if (!examination.routes_hold(Signals())) return std::nullopt;
   return examination.loads();
+}
+
+// Whether no route carries more than `most`: a tree that keeps the rules lists a route at most once.
+bool carries_at_most(std::int64_t most, const std::vector<verify::Forest>& forests) {
+  for (const verify::Forest& forest : forests) {
+    for (const std::int64_t each : forest.units) {
+      if (each < 0 || each > most) return false;
+      most -= each;
+    }
+  }
+  return true;
 }
 
 nb::object examine(Marks is_compute, Marks takes_part, Marks may_end, Array<const Entry> sources,
@@ -159,9 +172,13 @@ nb::object examine(Marks is_compute, Marks takes_part, Marks may_end, Array<cons
   std::optional<std::vector<std::int64_t>> loads;
   {
     nb::gil_scoped_release unlocked;
-    loads = loads_if_correct(
-        {span_of(is_compute), span_of(takes_part), span_of(may_end), span_of(sources), span_of(targets), routes.rows},
-        forests);
+    const auto with = [&]<class Carried>(Carried) {
+      return loads_if_correct<Carried>(
+          {span_of(is_compute), span_of(takes_part), span_of(may_end), span_of(sources), span_of(targets), routes.rows},
+          forests);
+    };
+    loads = carries_at_most(std::numeric_limits<std::uint16_t>::max(), forests) ? with(std::uint16_t{})
+                                                                                : with(std::int64_t{});
   }
   return loads ? nb::cast(to_array(*std::move(loads))) : nb::none();
 }

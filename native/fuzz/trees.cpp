@@ -143,7 +143,7 @@ void examine(FuzzedDataProvider& bytes) {
   for (int left = bytes.ConsumeIntegralInRange(1, 2); left > 0; --left) {
     phases.push_back(take_trees(bytes, nodes, routes.size()));
   }
-  verify::Examination examination(is_compute, takes_part, may_end, links.sources, links.targets, routes);
+  verify::Examination<std::int64_t> examination(is_compute, takes_part, may_end, links.sources, links.targets, routes);
   bool holds = true;
   for (const Trees& trees : phases) holds = holds && examination.trees_hold(trees.forest(), kNoPulse);
   if (holds && examination.routes_hold(kNoPulse)) {

@@ -16,10 +16,13 @@
 
 namespace forestcoll {
 
-// `size_of(path)` returns the number of nodes of a path, and `write(path, out)` writes them. Both are called from two
+inline constexpr std::int32_t kPathBlock = 1 << 16;
+
+// `size_of(path)` returns the number of nodes of a path, and `write(path, out)` writes them. `close(block)` is called
+// after all paths of the block are written: those from block * kPathBlock on. `write` and `close` are called from two
 // threads at the same time.
-template <class Node, class SizeOf, class Write>
-FlatPaths<Node> flat_paths(std::int32_t paths, SizeOf size_of, Write write, Observer& observer) {
+template <class Node, class SizeOf, class Write, class Close>
+FlatPaths<Node> flat_paths(std::int32_t paths, SizeOf size_of, Write write, Close close, Observer& observer) {
   FlatPaths<Node> flat;
   flat.starts.reserve(static_cast<std::size_t>(paths) + 1);
   flat.starts.push_back(0);
@@ -34,11 +37,13 @@ FlatPaths<Node> flat_paths(std::int32_t paths, SizeOf size_of, Write write, Obse
     for (std::int32_t path = first; path < stop; ++path) {
       pulse();
       write(path, flat.nodes.get() + flat.starts[static_cast<std::size_t>(path)]);
+      if (path % kPathBlock == kPathBlock - 1) close(static_cast<std::size_t>(path / kPathBlock));
     }
   };
+  const std::int32_t middle = paths / kPathBlock / 2 * kPathBlock;
   // The future waits for its thread, also if the observer throws. If no thread can start, `get` does the work.
-  auto others = std::async([&] { write_some(paths / 2, paths, [] {}); });
-  write_some(0, paths / 2, [&] { observer.pulse(); });
+  auto others = std::async([&] { write_some(middle, paths, [] {}); });
+  write_some(0, middle, [&] { observer.pulse(); });
   others.get();
   return flat;
 }

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -77,25 +76,24 @@ class Forest {
   RoutedTrees<Capacity> trees(Observer& observer) {
     RoutedTrees<Capacity> result;
     growth_.paths().close();
-    path_numbers_.emplace(network_);
-    result.paths.reserve(trees_.size() * (terminals_.size() - 1));
     for (Tree& grown : trees_) {
+      if (result.roots.size() % kTreesAtOnce == 0) give_back_free_memory();
       const Tree tree = std::move(grown);  // frees its memory
       observer.advance(static_cast<std::int64_t>(result.roots.size()), static_cast<std::int64_t>(trees_.size()));
       result.roots.push_back(tree.root);
       result.multiplicities.push_back(tree.multiplicity);
       for (const NodeIndex node : growth_.by_depth(tree)) {
-        if (node != tree.root) result.paths.push_back((*path_numbers_)(tree.entry[index(node)]));
+        if (node != tree.root) path_numbers_.add(tree.entry[index(node)]);
       }
     }
-    path_numbers_->close();
     give_back_free_memory();
+    result.paths = path_numbers_.close(growth_.paths().prefixes(), network_.arcs(), observer);
     arcs_ = growth_.paths().template sums<std::uint32_t>([](ArcIndex) { return std::uint32_t{1}; });
     return result;
   }
 
-  // The paths that `trees` numbered, as arrays of nodes.
-  AnyFlatPaths paths(Observer& observer) const {
+  // The paths that `trees` numbered, as arrays of nodes. The forest does not keep them.
+  AnyFlatPaths paths(Observer& observer) {
     if (has_short_numbers(network_.nodes())) return flat_paths_of<ShortNode>(observer);
     return flat_paths_of<NodeIndex>(observer);
   }
@@ -106,16 +104,19 @@ class Forest {
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
   template <class Node>
-  FlatPaths<Node> flat_paths_of(Observer& observer) const {
-    const auto& paths = path_numbers_->paths();
-    const auto size_of = [&](PathNumber number) { return nodes_of(paths[index(number)]); };
+  FlatPaths<Node> flat_paths_of(Observer& observer) {
+    const auto size_of = [&](PathNumber number) { return nodes_of(path_numbers_[number]); };
     const auto write = [&](PathNumber number, Node* out) {
-      const ArcPath path = paths[index(number)];
+      const ArcPath path = path_numbers_[number];
       Node* place = out + nodes_of(path);
       growth_.paths().for_each_arc(path, [&](ArcIndex arc) { *--place = static_cast<Node>(network_.head(arc)); });
       *--place = static_cast<Node>(growth_.paths().from(path));
     };
-    return flat_paths<Node>(static_cast<PathNumber>(paths.size()), size_of, write, observer);
+    const auto close = [&](std::size_t block) {
+      path_numbers_.forget(block);
+      if (block % kBlocksAtOnce == 0) give_back_free_memory();
+    };
+    return flat_paths<Node>(path_numbers_.size(), size_of, write, close, observer);
   }
 
   std::size_t nodes_of(ArcPath path) const { return std::size_t{arcs_[index(path.prefix)]} + 2; }
@@ -210,6 +211,7 @@ class Forest {
   }
 
   static constexpr std::int64_t kMostFailures = 200;
+  static constexpr std::size_t kTreesAtOnce = 256, kBlocksAtOnce = 16;  // whose memory is given back together
 
   const Network<Capacity>& whole_;
   Network<Capacity> network_;  // capacities are what is left
@@ -219,7 +221,7 @@ class Forest {
   Growth<Capacity> growth_;
   std::vector<NodeIndex> order_;
   std::vector<Tree> trees_;
-  std::optional<PathNumbers> path_numbers_;
+  PathNumbers path_numbers_;
   std::vector<std::uint32_t> arcs_;  // of each prefix of paths, when all trees are finished
   ForestCounters counters_;
 };

@@ -49,7 +49,7 @@ Routed<Capacity> Proven<Capacity>::route_trees(const Problem<Capacity>& problem,
   const auto& table = logical.paths;
   FlatPaths<NodeIndex> paths = flat_paths<NodeIndex>(
       table.size(), [&](PathIndex path) { return table[path].size(); },
-      [&](PathIndex path, NodeIndex* out) { std::ranges::copy(table[path], out); }, observer);
+      [&](PathIndex path, NodeIndex* out) { std::ranges::copy(table[path], out); }, [](std::size_t) {}, observer);
   return {std::move(trees), std::move(paths)};
 }
 

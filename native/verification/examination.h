@@ -37,6 +37,8 @@ struct Forest {
   bool reduces;
 };
 
+// `Carried` is the type of what a route carries, in units. The shortest that fits saves memory for millions of routes.
+template <class Carried>
 class Examination {
  public:
   // `may_end` marks the nodes on which any route of the table may start or end.
@@ -122,7 +124,7 @@ class Examination {
       if (!is_node(node) || std::exchange(reached_[place(node)], mark_) == mark_) return false;
       const bool is_end = position == 0 || position + 1 == route.size();
       if (is_end ? !may_end_[place(node)] : is_compute_[place(node)] != 0) return false;
-      if (position > 0 && !loads_.add(route[position - 1], node, carried_[number])) return false;
+      if (position > 0 && !loads_.add(route[position - 1], node, std::int64_t{carried_[number]})) return false;
     }
     return true;
   }
@@ -143,11 +145,11 @@ class Examination {
   LinkLoads loads_;
   Rows routes_;
   std::size_t members_ = 0;
-  std::vector<std::size_t> idle_;      // compute nodes that do not take part
-  std::vector<std::int64_t> carried_;  // by each route
-  std::vector<Mark> reached_;          // the last tree or route that reached each node
-  std::vector<Mark> fed_;              // the last tree in which a route, as it is read, started on each node
-  Mark mark_ = 0;                      // the tree or route at hand
+  std::vector<std::size_t> idle_;  // compute nodes that do not take part
+  std::vector<Carried> carried_;   // by each route
+  std::vector<Mark> reached_;      // the last tree or route that reached each node
+  std::vector<Mark> fed_;          // the last tree in which a route, as it is read, started on each node
+  Mark mark_ = 0;                  // the tree or route at hand
 };
 
 }  // namespace forestcoll::verify

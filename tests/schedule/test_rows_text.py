@@ -117,6 +117,7 @@ def test_blocks_hold_every_row_once_and_few_entries(rows: list[list[int]], entri
     assert list(chain.from_iterable(block.lists() for _, block in blocks)) == rows
     assert [first for first, _ in blocks] == [0, *np.cumsum([len(block) for _, block in blocks])][: len(blocks)]
     assert all(len(block) == 1 or len(block.entries) <= entries for _, block in blocks)
+    assert Rows.of(rows).longest == max(map(len, rows), default=0)
 
 
 @examples(200)

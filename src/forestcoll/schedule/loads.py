@@ -90,7 +90,7 @@ def _carried_by_routes(routes: Rows, listed: Sequence[Shared], copies: int) -> t
     from forestcoll.schedule._schedules import add_units
 
     whole = lcm(*{share.denominator for each in listed for share in each.shares})
-    longest = int(np.diff(routes.starts).max(initial=1))
+    longest = max(1, routes.longest)
     most = whole * copies * longest * len(listed)
     carried = np.zeros(len(routes), dtype=np.int64 if most * 2 < 2**62 else object)
     for each in listed:

@@ -164,6 +164,12 @@ class Rows:
             starts = self.starts[block.start : block.stop + 1]
             yield block.start, Rows(starts - starts[0], self.entries[starts[0] : starts[-1]])
 
+    @property
+    def longest(self) -> int:
+        """The number of entries of the longest row; 0 if there are no rows."""
+        blocks = row_blocks(self.starts, BLOCK_ENTRIES)
+        return max((int(np.diff(self.starts[block.start : block.stop + 1]).max()) for block in blocks), default=0)
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

@@ -43,7 +43,7 @@ def joined_at_switches(topology: Topology, routes: Rows, phase: Phase) -> tuple[
 
 def _joined(capable: _BoolArray, routes: Rows, phase: Phase) -> tuple[Rows, Phase]:
     paths = _Paths.of(capable, routes)
-    longest = int(np.diff(phase.routes.starts).max(initial=1))
+    longest = max(1, phase.routes.longest)
     count = max(1, _CELLS // max(paths.switches + 1, longest * paths.capable.shape[1]))
     pieces = [
         _block(paths, Rows(starts - starts[0], phase.routes.entries[starts[0] : starts[-1]]))

@@ -54,8 +54,7 @@ class RouteContext:
             greatest: the greatest amount that crosses a route at a time.
             listed: how many times routes are listed, each time with an amount.
         """
-        longest = int(np.diff(self.routes.starts).max(initial=1))
-        crossings = longest * self.group.order * listed
+        crossings = self.routes.longest * self.group.order * listed
         return np.int64 if greatest * max(crossings, 1) <= np.iinfo(np.int64).max else object
 
     @cached_property
