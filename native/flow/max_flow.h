@@ -65,7 +65,7 @@ class MaxFlow {
       arrived = checked_add(arrived, all_supply(sink));
       use(sink, all_supply(sink));
     }
-    while (arrived < needed && label_from(sinks)) arrived += saturate(sinks, needed - arrived);
+    while (arrived < needed && label_from(sinks, needed - arrived)) arrived += saturate(sinks, needed - arrived);
     return std::min(arrived, needed);
   }
 
@@ -97,6 +97,9 @@ class MaxFlow {
 
   Capacity all_supply(NodeIndex node) const { return checked_add(supply_[index(node)], from_absorbed_[index(node)]); }
   bool can_supply(NodeIndex node) const { return unlimited_[index(node)] || used_[index(node)] < all_supply(node); }
+  bool can_supply(NodeIndex node, Capacity amount) const {
+    return unlimited_[index(node)] || all_supply(node) - used_[index(node)] >= amount;
+  }
   void use(NodeIndex node, Capacity amount) {
     if (used_[index(node)] == 0) users_.push_back(node);
     used_[index(node)] += amount;
@@ -112,8 +115,9 @@ class MaxFlow {
 
   // Labels nodes with their distance from the sinks over arcs with capacity left, up to a quarter more than the first
   // distance at which a node can supply. Returns false if no node can. On a network whose nodes are far apart, the
-  // quarter makes the number of phases logarithmic in the distances; without it, each distance would take a phase.
-  bool label_from(std::span<const NodeIndex> sinks) {
+  // quarter makes the number of phases logarithmic in the distances; without it, each distance would take a phase. What
+  // is behind a node that can supply all that is missing is of no use, such as thousands of neighbours of a switch.
+  bool label_from(std::span<const NodeIndex> sinks, Capacity missing) {
     next_round();
     queue_.clear();
     for (const NodeIndex sink : sinks) {
@@ -126,6 +130,7 @@ class MaxFlow {
     for (std::size_t next = 0; next < queue_.size(); ++next) {
       const NodeIndex node = queue_[next];
       if (found && level_[index(node)] >= deepest) break;
+      if (found && can_supply(node, missing)) continue;
       const auto visit = [&](NodeIndex neighbour) {
         if (labelled(neighbour) || absorbed_[index(neighbour)]) return;
         label(neighbour, level_[index(node)] + 1);
