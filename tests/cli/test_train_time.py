@@ -38,7 +38,8 @@ def test_bandwidths_that_differ_by_many_orders_of_magnitude(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("switch-base-256", ("--layout", "fsdp=4"), "has experts"),
+        ("mixtral-8x7b", ("--layout", "pp=4"), "pp is not in the model of an iteration; use tp, ep, fsdp, dp"),
+        ("switch-base-256", ("--layout", "ep=2,fsdp=2"), "no layer has parameter_bytes, which fsdp of ep=2,fsdp=2"),
         ("gpt2-small", ("--layout", "fsdp=4"), "no layer has parameter_bytes"),
         ("gpt2-small", ("--layout", "tp=4"), "no layer has tensor_bytes"),
     ],

@@ -32,8 +32,8 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile
     "--layout",
     multiple=True,
     metavar="LAYOUT",
-    help="Sharded training: the dimensions, the fastest first, such as fsdp=16 (FSDP), fsdp=8,dp=2 (HSDP) or "
-    "tp=8,fsdp=2. May be given several times, to compare layouts.",
+    help="Sharded training: the dimensions, the fastest first, such as fsdp=16 (FSDP), fsdp=8,dp=2 (HSDP), "
+    "tp=8,fsdp=2 or ep=8,fsdp=2 (experts). May be given several times, to compare layouts.",
 )
 @click.option(
     "--method",
@@ -70,7 +70,7 @@ def command(
 
     PROFILE is a file (format forestcoll.profile/1), or a sample: switch-base-256, switch-large-128,
     switch-c-2048, gpt2-small, gpt2-medium, gpt2-large, vgg-16, resnet-50, gemma-2-2b, gemma-2-27b, llama-2-7b,
-    llama-2-70b, llama-3-8b, llama-3-70b or llama-3-119b.
+    llama-2-70b, llama-3-8b, llama-3-70b, llama-3-119b, mixtral-8x7b or qwen3-30b-a3b.
     NETWORK is a topology, whose allreduce uses breadth-first broadcast without --layout, or the file of an allreduce
     schedule.
     """

@@ -87,7 +87,7 @@ def layouts_page(model: Profile, found: Sequence[tuple[LayoutTimes, Iteration]])
     )
 
 
-_COMMUNICATION = (Activity.ALLGATHER, Activity.REDUCE_SCATTER, Activity.ALLREDUCE)
+_COMMUNICATION = tuple(each for each in Activity if not each.is_computing)
 """The collectives of layouts."""
 
 
