@@ -23,7 +23,7 @@ The weight is optional, with the default 1.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import starmap
 from pathlib import Path
@@ -69,6 +69,11 @@ class Layer:
     tensor_bytes: int = 0
     expert_bytes: int = 0
     experts: int = 0
+
+    def repeated(self, times: int) -> "Layer":
+        """Return the layer with that many times the batch."""
+        grows = ("forward_us", "backward_us", "exchange_bytes", "tensor_bytes")
+        return replace(self, **{key: times * getattr(self, key) for key in grows})
 
 
 @dataclass(frozen=True)
@@ -120,6 +125,17 @@ class Profile:
     def on(self, nodes: int) -> "Profile":  # noqa: ARG002 (the method of `SwitchTransformer` uses it)
         """Return the profile itself: a file holds the times of the number of nodes that it was made for."""
         return self
+
+    def repeated(self, times: int) -> "Profile":
+        """Return the profile with that many times the batch: the parameters and their gradients stay as they are.
+
+        Example:
+            >>> layer = Layer("a", Fraction(10), Fraction(20), 400, exchange_bytes=30)
+            >>> more = Profile("p", "", (layer,)).repeated(2).layers[0]
+            >>> str(more.forward_us), more.gradient_bytes, more.exchange_bytes
+            ('20', 400, 60)
+        """
+        return replace(self, layers=tuple(layer.repeated(times) for layer in self.layers))
 
     @property
     def computing_us(self) -> Fraction:

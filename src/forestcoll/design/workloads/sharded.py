@@ -71,12 +71,14 @@ class LayoutTimes:
         groups: the groups of the layout.
         method: the method that makes the schedules; None for the optimum.
         times: by group and collective; groups of one rank have none.
+        bandwidth: the bandwidth of the links, relative to that with which `times` were computed.
     """
 
     network: str
     groups: TrainingGroups
     method: str | None
     times: Mapping[tuple[Role, Collective], SizedTime]
+    bandwidth: float = 1.0
 
     @property
     def layout(self) -> Layout:
@@ -91,7 +93,7 @@ class LayoutTimes:
     def us(self, role: Role, collective: Collective, size: float) -> float:
         """Return the time of a collective of `size` bytes in all groups of a kind, in microseconds."""
         found = self.times.get((role, collective))
-        return 0.0 if found is None else found.us(size)
+        return 0.0 if found is None else found.us(size / self.bandwidth)
 
 
 def layout_times(
