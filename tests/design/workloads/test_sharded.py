@@ -140,12 +140,17 @@ def test_layouts_with_experts_that_are_refused() -> None:
     assert "ep and fsdp are not next to each other" in asked("ep=2,tp=2,fsdp=2", EXPERTS)
 
 
-LAYERS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 5000), st.integers(1, 500)), min_size=1, max_size=6).map(
-    lambda rows: tuple(layer(str(place), *row) for place, row in enumerate(rows))
+ROWS = st.tuples(st.integers(0, 50), st.integers(1, 5000), st.integers(1, 500), st.integers(1, 5000))
+LAYERS = st.lists(ROWS, min_size=1, max_size=6).map(
+    lambda rows: tuple(
+        replace(layer(str(place), *row), expert_bytes=more, exchange_bytes=more // 2 + 1)
+        for place, (*row, more) in enumerate(rows)
+    )
 )
+LAYOUTS = ("fsdp=4", "fsdp=2,dp=2", "tp=2,fsdp=2", "tp=2,dp=2", "dp=4", "ep=2,fsdp=2", "tp=2,ep=2,dp=2", "ep=4")
 
 
-@given(LAYERS, st.sampled_from(["fsdp=4", "fsdp=2,dp=2", "tp=2,fsdp=2", "tp=2,dp=2", "dp=4"]))
+@given(LAYERS, st.sampled_from(LAYOUTS))
 def test_streams_run_one_thing_at_a_time_and_layers_wait_for_their_parameters(
     layers: tuple[Layer, ...], layout: str
 ) -> None:
@@ -176,6 +181,11 @@ def test_the_times_are_those_of_the_schedules() -> None:
     assert ring.times[Role.SHARDS, Collective.ALLGATHER].us(1) > found.times[Role.SHARDS, Collective.ALLGATHER].us(1)
     pairs = layout_times("dgx-a100:boxes=2", "fsdp=8,dp=2", alpha_us=ALPHA)
     assert rate(pairs.times[Role.COPIES, Collective.ALLREDUCE]) == pytest.approx(25_000)
+    experts = layout_times("dgx-a100:boxes=2", "ep=8,fsdp=2", alpha_us=ALPHA).times
+    # A GPU sends 7/8 of its tokens over 300 + 25 GB/s, through the other box too.
+    assert rate(experts[Role.EXPERTS, Collective.ALL_TO_ALL]) == pytest.approx(325_000 * 8 / 7)
+    assert rate(experts[Role.EXPERT_SHARDS, Collective.ALLGATHER]) == pytest.approx(50_000)
+    assert experts[Role.SHARDS, Collective.ALLGATHER] == found.times[Role.SHARDS, Collective.ALLGATHER]
 
 
 @pytest.mark.parametrize(
