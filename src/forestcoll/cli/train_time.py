@@ -1,12 +1,11 @@
 """`forestcoll train-time`: the time of a training iteration on a network."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from forestcoll.cli.options import files_option, json_option, usage_of
+from forestcoll.cli.options import json_option, usage_of
 from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile, TopologySpec
 
 
@@ -50,15 +49,16 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile
     help="One amount with several values: batch=1,2,4 is the batch of a node, and bandwidth=1/2,1,2 that of all links, "
     "each relative to the profile and the network.",
 )
-@files_option(
+@click.option(
     "-o",
     "--output",
-    kinds={"picture": PictureFile(".svg", ".png")},
-    description="A file to write: picture (.svg or .png): the timeline; the times of several networks, layouts and "
-    "methods as bars; or those of a sweep as lines.",
+    metavar="FILE",
+    type=PictureFile(".svg", ".png"),
+    help="The picture to write (.svg or .png): the timeline; the times of several networks, layouts and methods as bars; "
+    "or those of a sweep as lines.",
 )
 @json_option
-def command(*, output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
+def command(*, output: Path | None, as_json: bool, **options: Any) -> None:
     """Estimate the time of a training iteration on a network.
 
     The report divides an iteration into computing, all-to-alls, and the part of the allreduces that does not overlap
@@ -80,7 +80,7 @@ def command(*, output: Mapping[str, Path], as_json: bool, **options: Any) -> Non
     question = usage_of(lambda given: TrainingQuestion(**given), options)
     with TerminalProgress() as progress:
         answer = question.answer(progress)
-        if "picture" in output:
+        if output is not None:
             progress.begin("drawing")
-            draw_training(answer, output["picture"])
+            draw_training(answer, output)
     print_result(training_page(answer), as_json=as_json)
