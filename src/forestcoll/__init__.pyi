@@ -9,6 +9,8 @@ from . import schedule as schedule
 from . import topology as topology
 from .algorithms.exchange_steps import Steps as Steps
 from .algorithms.flows import Flows as Flows
+from .algorithms.frontier import StepFrontier as StepFrontier
+from .algorithms.frontier import step_frontier as step_frontier
 from .algorithms.generate import generate as generate
 from .algorithms.generate import optimum as optimum
 from .algorithms.simulate import simulate as simulate
