@@ -44,6 +44,7 @@ EXAMPLES = {
     "generate": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
+        "forestcoll generate torus:dims=3x3 --survive links -o survive.json -o failover=left",
         "forestcoll generate dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce -o bundle.json",
     ),
     "import": (

@@ -1,14 +1,7 @@
-"""Hooks of the documentation site: pages made from other files, and links to these files.
+"""Hooks of the documentation site: pages made from other files, tables from CSV, and links to files of the project."""
 
-The site also has the documents of the root folder, the help text of each command, and the docstrings of the public
-names.
-"""
-
-import ast
 import csv
 import re
-import tomllib
-from collections import defaultdict
 from pathlib import Path
 from posixpath import relpath
 
@@ -17,7 +10,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-ROOT = Path(__file__).parent
+from site_pages import ROOT
+from site_pages.names import list_page, topic_pages
+from site_pages.project import commands_page, rooms_page
+from site_pages.registries import machines_page, methods_page, rules_page, targets_page
 
 DOCUMENTS = {
     "README.md": "overview.md",
@@ -27,17 +23,25 @@ DOCUMENTS = {
 }
 """The documents of the root folder, and the pages made from them."""
 
+MADE = {
+    "api.md": list_page,
+    "commands.md": commands_page,
+    "machines.md": machines_page,
+    "methods.md": methods_page,
+    "rooms.md": rooms_page,
+    "rules.md": rules_page,
+    "targets.md": targets_page,
+}
+"""The pages made from registries, docstrings and help texts."""
+
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 _TABLE = re.compile(r"^\[([^\]\n]+)\]\(([^)\s]+\.csv)\)$", re.MULTILINE)
-_NAME = re.compile(r"^from \.(\S+) import (\w+) as \2$", re.MULTILINE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from other files."""
     pages = {page: (ROOT / name).read_text(encoding="utf-8") for name, page in DOCUMENTS.items()}
-    for name, text in (
-        pages | {"commands.md": commands_page(), "api.md": api_page(), "rooms.md": rooms_page()}
-    ).items():
+    for name, text in (pages | {name: make() for name, make in MADE.items()} | topic_pages()).items():
         files.append(File.generated(config, name, content=text))
     return files
 
@@ -75,48 +79,6 @@ def _on_site(link: re.Match[str], at: str, source: str) -> str:
     if page is None:
         return text
     return f"{image}[{text}]({relpath(page, Path(source).parent.as_posix())}{anchor})"
-
-
-def commands_page() -> str:
-    """Return the help texts of all commands."""
-    from click.testing import CliRunner
-
-    from forestcoll.cli import main
-    from forestcoll.cli.main import _COMMANDS
-
-    parts = ["# Commands", "The text of `forestcoll COMMAND --help`, for all commands."]
-    for name in sorted(_COMMANDS):
-        run = CliRunner().invoke(main, [name, "--help"], terminal_width=100, prog_name="forestcoll")
-        parts.append(f"## forestcoll {name}\n\n```text\n{run.output.rstrip()}\n```")
-    return "\n\n".join(parts) + "\n"
-
-
-def api_page() -> str:
-    """Return the public names, with directives that show their docstrings."""
-    declared = _NAME.findall((ROOT / "src/forestcoll/__init__.pyi").read_text(encoding="utf-8"))
-    rooms: dict[str, list[str]] = defaultdict(list)
-    for module, name in declared:
-        rooms[module.split(".")[0]].append(f"::: forestcoll.{module}.{name}")
-    parts = ["# Python names", "All names that `import forestcoll` offers, by the package that defines them."]
-    for room, names in sorted(rooms.items()):
-        parts += [f"## {room}", *names]
-    return "\n\n".join(parts) + "\n"
-
-
-def rooms_page() -> str:
-    """Return the map of the package: its rooms from the highest floor to the lowest, each with its first line."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
-    floors = [floor.split(" | ") for floor in contracts[0]["layers"] if not floor.startswith("_")]
-    parts = ["# Rooms", "The folders of `src/forestcoll`. Each imports only from rows below its own."]
-    rows = ["| floor | room | what is in it |", "| ---: | --- | --- |"]
-    for number, floor in zip(range(len(floors), 0, -1), floors, strict=True):
-        for room in floor:
-            code = (ROOT / "src" / "forestcoll" / room / "__init__.py").read_text(encoding="utf-8")
-            line = (ast.get_docstring(ast.parse(code)) or "").partition("\n")[0]
-            rows.append(f"| {number} | `{room}` | {line} |")
-    return "\n\n".join([*parts, "\n".join(rows)]) + "\n"
 
 
 class Examples(Extension):
