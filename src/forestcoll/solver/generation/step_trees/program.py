@@ -141,7 +141,7 @@ class _TreeProgram:
         """
         prices = self._prices(values)
         known = {(tree.root, tree.sends) for tree in self.trees}
-        for number in range(min(_MOST_TRIES, _MOST_ADDITIONS // self._cheapest.additions)):
+        for number in range(min(_MOST_TRIES, _MOST_ADDITIONS // max(1, self._cheapest.additions))):
             moved = [
                 [price * _SCALE + _scattered(number, step, link) for link, price in enumerate(row)]
                 for step, row in enumerate(prices)
