@@ -21,7 +21,6 @@ from forestcoll.cli.options import (
     tree_options,
     usage_of,
 )
-
 from forestcoll.cli.types import PictureFile
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     "A file to write with --frontier: picture (steps over T_B, .svg or .png).", picture=PictureFile(".svg", ".png")
 )
 @json_option
-def command(  # noqa: PLR0913 (what is shown, and the options)
+def command(
     topology: str,
     *,
     every: bool,
@@ -87,6 +86,9 @@ def command(  # noqa: PLR0913 (what is shown, and the options)
 
     if output and not frontier:
         raise click.UsageError("-o is for --frontier; also give --frontier")
+    for name in ("max_peers", "max_trees", "trees"):
+        if frontier and options[name] is not None:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for trees; --frontier divides data among step trees")
     if every and frontier:
         raise click.UsageError("--all and --frontier exclude each other; give one of them")
     if every and options["layout"] is None:
@@ -97,7 +99,7 @@ def command(  # noqa: PLR0913 (what is shown, and the options)
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, (without, degrade))
         if frontier:
-            _show_frontier(network, demand, method, progress, output, as_json=as_json)
+            _show_frontier(network, demand, progress, output, as_json=as_json)
             return
         if every:
             _show_table(network, demand, progress, as_json=as_json)
@@ -106,10 +108,9 @@ def command(  # noqa: PLR0913 (what is shown, and the options)
     print_result(optimum_page(best), as_json=as_json)
 
 
-def _show_frontier(  # noqa: PLR0913 (what is asked, and the output)
+def _show_frontier(
     network: "Topology",
     demand: "Demand | Groups",
-    method: "Method | None",
     progress: "Progress",
     output: Mapping[str, Path],
     *,
@@ -117,10 +118,9 @@ def _show_frontier(  # noqa: PLR0913 (what is asked, and the output)
 ) -> None:
     """Print, and draw, the least bandwidth time for each number of steps."""
     from forestcoll.algorithms.frontier import step_frontier
-    from forestcoll.algorithms.trees import Trees
     from forestcoll.presentation.pictures.raster import write_picture
     from forestcoll.presentation.printing import print_result
-    from forestcoll.presentation.results.schedules.step_frontier import step_frontier_page, step_frontier_plot
+    from forestcoll.presentation.results.networks.step_frontier import step_frontier_page, step_frontier_plot
 
     found = step_frontier(network, demand, progress=progress)
     if "picture" in output:

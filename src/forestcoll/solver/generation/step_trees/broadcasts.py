@@ -42,7 +42,7 @@ class StepBroadcasts:
         >>> from forestcoll.schedule import shape_of
         >>> made = StepBroadcasts(load_topology("kautz:degree=2,length=1"))
         >>> [str(shape_of(made.schedule(Collective.ALLGATHER, steps)).bandwidth_factor) for steps in (2, 3)]
-        ['5/6', '5/6']
+        ['1', '5/6']
     """
 
     def __init__(self, topology: Topology, progress: Progress = SILENT) -> None:

@@ -1,4 +1,4 @@
-"""Broadcasts in steps: as fast as all step trees allow, as SCCL found on DGX-1, and refused where they are too large."""
+"""Broadcasts in steps: as fast as all step trees allow, as SCCL found on DGX-1, refused where they are too large."""
 
 from collections.abc import Iterator
 from fractions import Fraction
