@@ -1,9 +1,10 @@
 """Steps against bandwidth on a given network: for each number of steps, the schedule with the least bandwidth time.
 
 The frontier begins at the fewest steps of any schedule. It ends where more steps do not help, because the time is that
-of the optimum for large data, or after `MOST_POINTS` numbers of steps. Breadth-first schedules that reach the optimum
-are taken as they are; all others are those of the method `steps`, whose linear program proves that no schedule of so
-many steps is faster. For an allreduce it proves this only of a reduce-scatter that is followed by an allgather.
+of the optimum for large data, or after `MOST_POINTS` numbers of steps. Breadth-first and stored schedules that reach
+the optimum are taken as they are; all others are those of the method `steps`, whose linear program proves that no
+schedule of so many steps is faster. For an allreduce it proves this only of a reduce-scatter that is followed by an
+allgather. Where the program is too large, the frontier has what the other methods reach.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from functools import partial
 from math import lcm
 
 from forestcoll.algorithms.bfb import Bfb
+from forestcoll.algorithms.direct_networks.stored import BestSteps
 from forestcoll.algorithms.exchange_steps import Steps
 from forestcoll.algorithms.generate import problem_of
 from forestcoll.algorithms.method import Method, Problem, require_supported
@@ -140,22 +142,35 @@ def _points(problem: Problem, egress: Fraction, least: Fraction) -> tuple[tuple[
         factor = shape_of(schedule).bandwidth_time * egress
         return StepPoint(str(method), schedule, factor, factor if is_least else least)
 
-    breadth_first = list[StepPoint]()
+    known = list[StepPoint]()
     if problem.collective is not Collective.ALL_TO_ALL:
-        breadth_first.append(point(Bfb(), Bfb().schedule(problem), is_least=False))
-        if breadth_first[0].is_exact:
-            return tuple(breadth_first), None
+        known = _improving([point(method, method.schedule(problem), is_least=False) for method in (Bfb(), BestSteps())])
+        if known[0].is_exact:
+            return tuple(known), None
+    enough = next((each.steps for each in known if each.is_exact), None)
     make = _maker(problem)
-    made: list[StepPoint] = []
-    while len(made) < MOST_POINTS:
+    made = list[StepPoint]()
+    stopped = None
+    while stopped is None and not (made and (made[-1].bandwidth_factor == least or made[-1].steps + 1 == enough)):
         try:
             schedule = make(made[-1].steps + 1 if made else None)
         except InputError as error:
-            return tuple(made or breadth_first), str(error)
+            stopped = str(error)
+            break
         made.append(point(Steps(schedule.steps), schedule, is_least=whole))
-        if made[-1].bandwidth_factor == least:
-            return tuple(made), None
-    return tuple(made), f"more steps may take less time; {MOST_POINTS} numbers of steps are tried"
+        if len(made) == MOST_POINTS:
+            stopped = f"more steps may take less time; {MOST_POINTS} numbers of steps are tried"
+    points = _improving(made + known)
+    return tuple(points), None if points[-1].bandwidth_factor == least else stopped
+
+
+def _improving(points: list[StepPoint]) -> list[StepPoint]:
+    """Return the points that take less time than all points of fewer steps, from the fewest steps."""
+    kept = list[StepPoint]()
+    for each in sorted(points, key=lambda point: (point.steps, point.bandwidth_factor)):
+        if not kept or each.bandwidth_factor < kept[-1].bandwidth_factor:
+            kept.append(each)
+    return kept
 
 
 def _maker(problem: Problem) -> Callable[[int | None], StepSchedule]:

@@ -65,7 +65,7 @@ def step_frontier_plot(found: StepFrontier) -> str:
     series = PointSeries("the least T_B in so many steps", points, tuple(map(_described, found.points)))
     where = f"{found.collective.value} on {found.topology.name}"
     title = f"Points: steps over the least bandwidth time of {where}: {', '.join(series.names)}"
-    axes = (f"T_B above {least}, the least of any steps (square-root scale)", f"T_L (steps), {where}")
+    axes = (f"T_B above {least}, the least of any steps, {where} (square-root scale)", "T_L (steps)")
     return text(point_chart(title, axes, [series], (found.points[0].steps, "thick lines: no schedule is better")))
 
 
