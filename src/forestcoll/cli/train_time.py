@@ -54,8 +54,8 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile
     "--output",
     metavar="FILE",
     type=PictureFile(".svg", ".png"),
-    help="The picture to write (.svg or .png): the timeline; the times of several networks, layouts and methods as bars; "
-    "or those of a sweep as lines.",
+    help="The picture (.svg or .png) to write: the timeline; times of several networks, layouts and methods as bars, "
+    "or of a sweep as lines.",
 )
 @json_option
 def command(*, output: Path | None, as_json: bool, **options: Any) -> None:
