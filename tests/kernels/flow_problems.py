@@ -106,7 +106,7 @@ def chunks(values: Sequence[Arc], size: int) -> list[Sequence[Arc]]:
     return [values[begin : begin + size] for begin in range(0, len(values), size)]
 
 
-def routes_of(starts: IntArray, nodes: IntArray) -> list[list[int]]:
+def routes_of(starts: IntArray, nodes: IntArray | npt.NDArray[np.int16]) -> list[list[int]]:
     return [nodes[begin:end].tolist() for begin, end in pairwise(starts.tolist())]
 
 

@@ -161,3 +161,12 @@ def test_distinct_routes_are_numbered_in_the_order_in_which_trees_use_them(spec:
     routes = [tuple(route) for route in routes_of(starts, nodes)]
     assert len(set(routes)) == len(routes)
     assert list(dict.fromkeys(entries.tolist())) == list(range(len(routes)))
+
+
+@pytest.mark.parametrize(("size", "bits"), [(2**15, 16), (2**15 + 1, 32)])
+def test_routes_name_nodes_in_16_bits_if_all_numbers_fit(size: int, bits: int) -> None:
+    last = size - 1
+    ends = [0, 1, last], [1, last, 0]
+    routed, _ = NARROW.grow_trees(NARROW.Problem(size, *ends, [1, 1, 1], [0, last], [1, 1]), 1)
+    assert routes_of(*routed[3:]) == [[0, 1, last], [last, 0]]
+    assert routed[4].itemsize * 8 == bits
