@@ -154,9 +154,18 @@ def test_trees_of_a_broadcast_grow_in_the_second_attempt_and_stay_low(spec: str,
     assert shape_of(generate(spec, "broadcast:root=0")).greatest_height <= height
 
 
-@pytest.mark.parametrize("spec", ["fat-tree:levels=1,arity=40", "fat-tree:levels=3,arity=3", "dgx-a100:boxes=3"])
-def test_distinct_routes_are_numbered_in_the_order_in_which_trees_use_them(spec: str) -> None:
-    network = scaled(build_topology(spec))
+@pytest.mark.parametrize(
+    "topology",
+    [
+        build_topology("fat-tree:levels=1,arity=40"),
+        build_topology("fat-tree:levels=3,arity=3"),
+        build_topology("dgx-a100:boxes=3"),
+        random_network("switched", "2", 300),  # has more than 2^16 routes, so they are freed in blocks
+    ],
+    ids=lambda topology: str(topology.name),
+)
+def test_distinct_routes_are_numbered_in_the_order_in_which_trees_use_them(topology: Topology) -> None:
+    network = scaled(topology)
     (_, _, entries, starts, nodes), _ = NARROW.grow_trees(network.on(NARROW), network.supply)
     routes = [tuple(route) for route in routes_of(starts, nodes)]
     assert len(set(routes)) == len(routes)
