@@ -24,6 +24,7 @@ from itertools import pairwise
 
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
+from forestcoll.algorithms.timed import quality
 from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import UNROOTED, Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
@@ -133,11 +134,7 @@ def solved(problem: Problem, chunks: int, steps: int, *, searched: int = SEARCHE
     schedule = replace(schedule, algbw=step_shape(schedule).algbw)
     size = f"{chunks} chunk{'s' * (chunks > 1)} of each node and {steps} step{'s' * (steps > 1)}"
     of_each_phase = " of each phase" if problem.collective is Collective.ALLREDUCE else ""
-    return BaselineResult(schedule, note=f"{_quality(max(gaps))} for {size}{of_each_phase}")
-
-
-def _quality(gap: Fraction) -> str:
-    return f"HiGHS stopped with a gap of {as_float(100 * gap):.3g}%" if gap else "HiGHS reports an optimum"
+    return BaselineResult(schedule, note=f"{quality(max(gaps), searched)} for {size}{of_each_phase}")
 
 
 def _routes(problem: Problem) -> dict[tuple[int, int], Path]:
