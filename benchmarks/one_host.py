@@ -2,11 +2,12 @@
 
     .venv/bin/python benchmarks/one_host.py [--ranks 2,4,8] [--sizes 1KB,64KB,1MB,16MB,128MB] [--busy]
 
-Ranks are processes of this machine, started by MPICH's `mpiexec`. The methods take turns, in another order in each
-run, so that the load of the machine is the same for all: compare ratios. Each figure is the median of the runs, from
-the start of the last rank to the end of the last; small data are sent several times in a run, one after the other. A
-plain copy is what NumPy does in memory that all ranks share: each rank copies its data there, and copies, or adds up,
-what it needs. CPU times are those of all ranks and their threads. `--busy` keeps every core busy with another process.
+Ranks are processes of this machine, started by MPICH's `mpiexec`. The methods take turns, in another order in each run,
+so that the load of the machine is the same for all: compare ratios. All ranks meet before each call. A time is from the
+call of the last rank until the last rank has its result, and a figure is the median of all calls: a root that goes on
+before its data has arrived gains nothing. A plain copy is what NumPy does in memory that all ranks share: each rank
+copies its data there, and copies, or adds up, what it needs. CPU times are those of all ranks and their threads.
+`--busy` keeps every core busy with another process.
 
 torch and `pip install mpi4py mpich` are needed.
 """
@@ -45,6 +46,8 @@ Call: TypeAlias = Callable[[], object]
 Calls: TypeAlias = dict[str, Call]
 _MOST_CALLS = 20
 """How often small data are sent in one run."""
+Moment: TypeAlias = tuple[float, float, float]
+"""When a rank called and when it had its result, in seconds of the same clock, and the CPU seconds between."""
 
 
 @dataclass(frozen=True)
@@ -238,7 +241,7 @@ def show(ranks: int, found: list[dict[str, Any]], note: str) -> None:
     print(f"{'collective':<15}{'bytes':>10}{heads}{'engine/best':>13}{'torch/best':>12}{'plain/engine':>14}")
     for number, row in enumerate(found[0]["rows"]):
         each = [of_rank["rows"][number]["moments"] for of_rank in found]
-        times = {name: medians([of_rank[name] for of_rank in each], row["calls"]) for name in row["moments"]}
+        times = {name: medians([of_rank[name] for of_rank in each]) for name in row["moments"]}
         cells = "".join(f"{'{:.3f} ({:.2f})'.format(*times[name]) if name in times else '-':>20}" for name in names)
         best = min((times[name][0] for name in ("gloo", "MPICH") if name in times), default=float("nan"))
         ratios = [times[name][0] / best if name in times else float("nan") for name in ("engine", "torch")]
@@ -249,12 +252,12 @@ def show(ranks: int, found: list[dict[str, Any]], note: str) -> None:
         )
 
 
-def medians(moments: list[list[tuple[float, float, float]]], calls: int) -> tuple[float, float]:
-    """Return the medians of the time and of the CPU time of one call, in milliseconds."""
-    by_run = list(zip(*moments, strict=True))
-    whole = [max(end for _, end, _ in run) - max(begin for begin, _, _ in run) for run in by_run]
-    work = [sum(cpu for _, _, cpu in run) for run in by_run]
-    return statistics.median(whole) / calls * 1e3, statistics.median(work) / calls * 1e3
+def medians(moments: list[list[Moment]]) -> tuple[float, float]:
+    """Return the medians of the time and of the CPU time of a call, in milliseconds, given the calls of each rank."""
+    by_call = list(zip(*moments, strict=True))
+    whole = [max(end for _, end, _ in call) - max(begin for begin, _, _ in call) for call in by_call]
+    work = [sum(cpu for _, _, cpu in call) for call in by_call]
+    return statistics.median(whole) * 1e3, statistics.median(work) * 1e3
 
 
 def play(options: argparse.Namespace) -> None:
@@ -310,19 +313,24 @@ def joined(names: list[str], topology: str, rank: int, store: Any) -> dict[str, 
 
 
 def row(collective: str, count: int, calls: Mapping[str, Call], plain: Plain, runs: int) -> dict[str, Any]:
-    """Return begin, end and CPU time of each run of each method on this rank. All processes have the same clock."""
+    """Return the moments of all calls of each method on this rank, without those of a first run."""
     repeats = max(1, min(_MOST_CALLS, 2**20 // count))
-    moments: dict[str, list[tuple[float, float, float]]] = {name: [] for name in calls}
+    moments: dict[str, list[Moment]] = {name: [] for name in calls}
     for run in range(runs + 1):
         for name, call in Random(run).sample(list(calls.items()), len(calls)):  # noqa: S311 (the same on all ranks)
-            plain.meet(lambda: time.sleep(1e-4))
-            cpu, begin = time.process_time(), time.monotonic()
-            for _ in range(repeats):
-                call()
-            end = time.monotonic()
-            if run:
-                moments[name].append((begin, end, time.process_time() - cpu))
-    return {"collective": collective, "bytes": 4 * count, "calls": repeats, "moments": moments}
+            found = [moment(call, plain) for _ in range(repeats)]
+            moments[name] += found if run else []
+    return {"collective": collective, "bytes": 4 * count, "moments": moments}
+
+
+def moment(call: Call, plain: Plain) -> Moment:
+    """Run one call on this rank, after all ranks have ended what was before, and have met."""
+    plain.meet(lambda: time.sleep(1e-4))
+    plain.meet()
+    cpu, begin = time.process_time(), time.monotonic()
+    call()
+    end = time.monotonic()
+    return begin, end, time.process_time() - cpu
 
 
 if __name__ == "__main__":

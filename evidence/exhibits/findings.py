@@ -230,7 +230,7 @@ def codes(_settings: Settings) -> Result:
     summary = (
         "With relays, a code can be faster than trees, also on full-duplex links and if relays only copy and add up. "
         "Without relays, no linear code is faster on full-duplex networks "
-        "([proofs](../allreduce-rate.md#where-codes-are-faster))."
+        "([proofs](allreduce-proofs.md#where-codes-are-faster))."
     )
     better = all(trees < code <= cut for _, trees, code, cut in rows)
     heads = ["network", "rate along trees", "rate of the code", "cut-set bound"]

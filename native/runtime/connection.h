@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -54,8 +55,10 @@ class Poller {
     descriptor_ = -1;
   }
 
-  int wait(epoll_event* events, int most, int milliseconds) {
-    return epoll_wait(descriptor_, events, most, milliseconds);
+  // Returns the number of events, after so many milliseconds at most.
+  template <std::size_t kMost>
+  int wait(std::array<epoll_event, kMost>& events, int milliseconds) const {
+    return epoll_wait(descriptor_, events.data(), kMost, milliseconds);
   }
 
  private:

@@ -25,6 +25,7 @@
 #include "runtime/journal.h"
 #include "runtime/lanes.h"
 #include "runtime/pages.h"
+#include "runtime/vigil.h"
 
 namespace forestcoll::runtime {
 
@@ -75,6 +76,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   // Signals are left to the caller's threads.
   void start() {
     if (pages_.own() != nullptr) pages_.own()->close_file();
+    if (pages_.has_peers() && pages_.ranks() <= std::thread::hardware_concurrency()) vigil_.allow();
     sigset_t all, usual;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &usual);
@@ -101,7 +103,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
         lock, end, [&work] { return work.is_done(); }, [this] { return !inbox_.is_closing(); },
         [this, &lock, end] {
           const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-          step(lock, static_cast<int>(std::clamp<std::int64_t>(left, 0, kTickMilliseconds)));
+          step(lock, static_cast<int>(std::clamp<std::int64_t>(left, 0, kTickMilliseconds)), &vigil_);
         });
     if (duty_.is_free() && !operations_.empty()) duty_.call_thread();
     return work.is_done();
@@ -175,8 +177,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   // Waits for data, at most so many milliseconds, and moves it.
-  void step(Duty::Lock& lock, int most) {
-    guarded([this, &lock, most] { poll(lock, most); });
+  void step(Duty::Lock& lock, int most, Vigil* vigil = nullptr) {
+    guarded([this, &lock, most, vigil] { poll(lock, most, vigil); });
     guarded([this] { tick(); });
   }
 
@@ -193,10 +195,11 @@ class Engine final : private Courier, private Operations, private ControlHandler
     }
   }
 
-  void poll(Duty::Lock& lock, int most) {
+  void poll(Duty::Lock& lock, int most, Vigil* vigil) {
     std::array<epoll_event, 64> events;
+    const auto look = [this, &events](int milliseconds) { return poller_.wait(events, milliseconds); };
     lock.unlock();
-    const int count = poller_.wait(events.data(), static_cast<int>(events.size()), most);
+    const int count = vigil == nullptr ? look(most) : vigil->wait(look, most);
     lock.lock();
     is_dozing_ = false;
     now_ = Clock::now();
@@ -540,6 +543,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   bool is_dozing_ = false;  // whether the thread waits without a limit, as nothing runs
   Clock::time_point now_ = Clock::now(), accepted_ = now_;
   Seconds grace_{0};
+  Vigil vigil_;  // of callers
   bool is_failed_ = false;
   std::unique_ptr<std::thread> thread_;
 };

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 #include <set>
 
@@ -24,6 +25,9 @@ class OwnSockets {
     own.sockets_.erase(socket);
   }
 
+  // How many forks lie between this process and the first one.
+  static unsigned forks() { return instance().forks_.load(std::memory_order_relaxed); }
+
  private:
   OwnSockets() {
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); }, [] { instance().in_child(); });
@@ -37,20 +41,22 @@ class OwnSockets {
   void in_child() {
     for (const int socket : sockets_) ::close(socket);
     sockets_.clear();
+    forks_.fetch_add(1, std::memory_order_relaxed);
     mutex_.unlock();
   }
 
   std::mutex mutex_;
   std::set<int> sockets_;
+  std::atomic<unsigned> forks_ = 0;
 };
 
 // Whether this is a fork of the process that made the object. Its locks may never be released then.
 class Home {
  public:
-  bool is_elsewhere() const { return getpid() != process_; }
+  bool is_elsewhere() const { return OwnSockets::forks() != forks_; }
 
  private:
-  const pid_t process_ = getpid();
+  const unsigned forks_ = OwnSockets::forks();
 };
 
 constexpr const char* kForked = "this process is a fork of the one that made the group; make a new group here";

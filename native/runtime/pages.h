@@ -213,6 +213,9 @@ class HostPages {
     return found == peers_.end() ? nullptr : found->second.get();
   }
 
+  bool has_peers() const { return !peers_.empty(); }
+  std::size_t ranks() const { return peers_.size() + 1; }
+
   // Returns the place of a block, as `OwnPages::take`, after all that was read is free again.
   std::optional<std::uint64_t> take(std::size_t bytes, std::uint32_t readers) {
     for (auto& [peer, theirs] : peers_) {

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from forestcoll.algorithms.best_schedule import BestOverSizes, OptimumFrom
 from forestcoll.algorithms.boxes import Boxes
@@ -32,6 +32,9 @@ from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.routes import Routes
+
+if TYPE_CHECKING:
+    from forestcoll.solver.survival.schedule import Survival
 
 methods = Registry(
     "method", ("forestcoll.algorithms", "forestcoll.algorithms.steps", "forestcoll.algorithms.direct_networks")
@@ -192,12 +195,14 @@ class Generated:
         optimum: the optimum with the algbw of the schedule; None if the method has no optimum of its own.
         choice: how the schedule was chosen for a size; None if no size was given.
         best_from: from which size on the optimum is the best; None if this is not known.
+        survival: what is left of the schedule after failures; None if it was not made for them.
     """
 
     schedule: Schedule
     optimum: Optimum | None
     choice: BestOverSizes | None = None
     best_from: OptimumFrom | None = None
+    survival: "Survival | None" = None
 
 
 def method_of(method: Method | str | None, collective: Collective, given: Mapping[str, object]) -> Method:

@@ -1,6 +1,5 @@
 """One rank's membership in a group: it meets the other ranks, and hands operations over to the engine."""
 
-import hashlib
 import os
 import re
 import secrets
@@ -187,11 +186,11 @@ class Member:
         check_reduction(op, element, factor)
         if self.size == 1 and own is not None and result is not None:
             copy_scaled(own, result, element, factor)
-        label = _label(execution.plan, sized, element, op)
+        label, digest = sized.descriptor(execution.plan, element, op)
         native = self._engine.post(
             execution.native,
             sized.native,
-            hashlib.sha256(sized.digest + label.encode()).digest(),
+            digest,
             label,
             execution.plan.collective.value,
             sized.layout.count,
@@ -261,12 +260,6 @@ def _check(rank: int, size: int, wanted: int | None, timeout: float) -> None:
         raise InputError(f"rank is {rank}; the group has {size} ranks, so use 0 to {size - 1}")
     if not timeout > 0:
         raise InputError(f"timeout is {timeout}; give a number of seconds greater than 0")
-
-
-def _label(plan: Plan, sized: Sized[Layout] | Sized[ExchangeLayout], element: ElementType, op: ReduceOp) -> str:
-    name = f"{plan.collective.value}({op.value})" if plan.collective.reduces else plan.collective.value
-    root = "" if plan.root is None else f" with root {plan.root}"
-    return f"{name} of {sized.layout.count} {element.text}{root}"
 
 
 def _dump_path(folder: PathLike | None, name: str, rank: int) -> str:

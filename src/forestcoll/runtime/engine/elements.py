@@ -56,6 +56,7 @@ class ElementType(IntEnum):
 
 _ITEMSIZE = (2, 2, 4, 8, 1, 2, 4, 8, 1)
 _DTYPE_NAMES = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
+_BY_NAME = {name: each for each in ElementType for name in (each.dtype_name, each.text)}
 
 
 class ReduceOp(StrEnum):
@@ -73,7 +74,10 @@ class ReduceOp(StrEnum):
     @property
     def number(self) -> int:
         """The number that the engine has for it."""
-        return list(ReduceOp).index(self)
+        return _NUMBERS[self]
+
+
+_NUMBERS = {each: number for number, each in enumerate(ReduceOp)}
 
 
 def element_type_of(array: AnyArray, dtype: str | None = None) -> ElementType:
@@ -92,7 +96,7 @@ def element_type_of(array: AnyArray, dtype: str | None = None) -> ElementType:
         'f32'
     """
     name = array.dtype.name if dtype is None else dtype
-    found = next((each for each in ElementType if name in (each.dtype_name, each.text)), None)
+    found = _BY_NAME.get(name)
     if found is None:
         problem = f"dtype is {shown(name)}, which the runtime cannot move"
         raise unknown_name(problem, name, [each.text for each in ElementType], "use one of")

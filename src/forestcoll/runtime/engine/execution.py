@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from forestcoll.base.errors import InputError
 from forestcoll.base.units import bytes_per_microsecond
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.runtime.engine.elements import ElementType, ReduceOp
 from forestcoll.runtime.engine.exchange import Counts, ExchangeLayout, exchange_layout
 from forestcoll.runtime.engine.plan import STAGING_BYTES, Edge, Plan, rates_of
 from forestcoll.runtime.engine.sizing import Layout, layout_of
@@ -34,11 +35,22 @@ class Sized(Generic[_Layout]):
         layout: where the flows lie.
         native: the same for the engine of this rank.
         digest: a hash of the plan and the layout, equal on all ranks.
+        descriptors: of the operations that were called, what names them in messages, and a hash, equal on all ranks.
     """
 
     layout: _Layout
     native: "_runtime.Layout"
     digest: bytes
+    descriptors: dict[tuple[ElementType, ReduceOp], tuple[str, bytes]] = field(default_factory=dict)
+
+    def descriptor(self, plan: Plan, element: ElementType, op: ReduceOp) -> tuple[str, bytes]:
+        """Return what names the operation in messages, and its hash."""
+        found = self.descriptors.get((element, op))
+        if found is None:
+            label = _label(plan, self.layout.count, element, op)
+            found = label, hashlib.sha256(self.digest + label.encode()).digest()
+            self.descriptors[element, op] = found
+        return found
 
 
 @dataclass
@@ -95,6 +107,12 @@ class Execution:
 
     def _digest(self, text: str) -> bytes:
         return hashlib.sha256(self.plan.digest + text.encode()).digest()
+
+
+def _label(plan: Plan, count: int, element: ElementType, op: ReduceOp) -> str:
+    name = f"{plan.collective.value}({op.value})" if plan.collective.reduces else plan.collective.value
+    root = "" if plan.root is None else f" with root {plan.root}"
+    return f"{name} of {count} {element.text}{root}"
 
 
 def _make_room(kept: dict[Any, Any]) -> None:
