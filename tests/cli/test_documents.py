@@ -27,6 +27,7 @@ RUNS = {README: 2, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 2, PIEC
     DOCS / f"{name}.md": count
     for name, count in {
         "finder": 2,
+        "steps": 1,
         "measured": 2,
         "nccl-logs": 1,
         "nccl": 2,

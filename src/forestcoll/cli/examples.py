@@ -62,6 +62,7 @@ EXAMPLES = {
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
         "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --all",
         "forestcoll optimum torus:dims=3x3 --all",
+        "forestcoll optimum circulant:nodes=12,offsets=1+3+4+5 --frontier -o frontier.svg",
     ),
     "probe": (
         "forestcoll emulate ring:nodes=2 --scale 100Mbit=1 -- forestcoll probe -o measured.json",
