@@ -85,7 +85,7 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
             Schedules are compared, too, as `schedule 1` and so on. A schedule or program that is wrong becomes a row
             that is not valid. None for all algorithms that apply and do not take long; by name, there are also `milp`,
-            and `multitree` and `tacos` on large networks.
+            `taccl` and `te-ccl`, and `multitree` and `tacos` on large networks.
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.

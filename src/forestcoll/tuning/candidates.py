@@ -54,7 +54,7 @@ RELAYED = "exchange-relayed"
 ONE_PEER = "one-peer"
 """The name of the fastest schedule in which a rank sends to one rank of another box at most."""
 
-_SLOW = {"milp", "tacos"}
+_SLOW = {"milp", "taccl", "tacos", "te-ccl"}
 """Algorithms of `compare` that search for long and win for no size."""
 
 _FEWER_TREES = (1, 2, 4, 8)
