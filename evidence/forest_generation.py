@@ -200,7 +200,8 @@ def _frame(axes: Axes, title: str) -> None:
 
 def _table(machine: str, results: Mapping[str, Mapping[str, Timing]], largest: int) -> list[str]:
     sizes = [size for size in SIZES if size <= largest]
-    lines = [f"{NAMES[machine]}: CPU seconds, and algbw in GB/s", ""]
+    limit = f"an algorithm that takes more than {LIMIT:.0f} s is not tried on larger networks"
+    lines = [f"{NAMES[machine]}: CPU seconds, and algbw in GB/s; {limit}", ""]
     lines += [f"| algorithm | {' | '.join(map(str, sizes))} |", "| --- |" + " --- |" * len(sizes)]
     for name, rows in results.items():
         cells = [_cell(rows.get(str(size))) for size in sizes]

@@ -44,7 +44,7 @@ from forestcoll.topology.symmetry.automorphisms import find_symmetry
 MOST_NODES = 64
 """The most compute nodes."""
 
-MOST_COLUMNS = 2000
+MOST_COLUMNS = 2100
 """The most binary columns of a program that is tried."""
 
 CHUNKS = (1, 2, 4)
