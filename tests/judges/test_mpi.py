@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -99,18 +100,30 @@ def _with_version(folder: Path, version: str, library: str) -> Path:
 
 
 def started(command: Sequence[object], **variables: str) -> str:
+    """Return what a command prints."""
     done = subprocess.run(
         [*map(str, command)], capture_output=True, text=True, timeout=250, check=False, env=os.environ | variables
     )
     assert not done.returncode, done.stderr[-2000:]
-    return done.stdout
+    return done.stdout + done.stderr
 
 
-def with_open_mpi(folder: Path, ranks: int, document: dict[str, Any], path: Path, *options: str) -> str:
+def with_open_mpi(
+    folder: Path, ranks: int, document: dict[str, Any], path: Path, *options: str, **variables: str
+) -> str:
+    """Return what a job prints."""
     path.write_text(json.dumps(document))
-    command = [folder / "bin" / "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", ranks, *options]
+    command = [
+        folder / "bin" / "mpirun",
+        "--allow-run-as-root",
+        "--map-by",
+        "node:oversubscribe",
+        "-n",
+        ranks,
+        *options,
+    ]
     library = f"LD_LIBRARY_PATH={folder / 'lib'}"
-    return started([*command, "-x", library, sys.executable, HERE / "open_mpi_calls.py", path])
+    return started([*command, "-x", library, sys.executable, HERE / "open_mpi_calls.py", path], **variables)
 
 
 def test_open_mpi_chooses_what_the_rules_say(open_mpi: Path, tmp_path: Path) -> None:
@@ -124,7 +137,7 @@ def test_open_mpi_chooses_what_the_rules_say(open_mpi: Path, tmp_path: Path) -> 
     ]
     document = {"recorder": str(recorder), "calls": calls}
     said = with_open_mpi(open_mpi, 2, document, tmp_path / "calls.json", "-x", f"LD_PRELOAD={recorder}")
-    answers = [_name(each) for each in json.loads(said)]
+    answers = [_name(each) for each in _answers(said)]
     wrong = [(call, answer) for call, answer in zip(calls, answers, strict=True) if answer != _rule("openmpi", *call)]
     print(f"{len(calls)} choices, {len(wrong)} different")
     assert not wrong, wrong[:5]
@@ -132,6 +145,13 @@ def test_open_mpi_chooses_what_the_rules_say(open_mpi: Path, tmp_path: Path) -> 
 
 def _rule(library: str, collective: str, ranks: int, size: int) -> str:
     return chosen_algorithm(library, Collective(collective), Ranks(ranks, hosts=ranks), size)
+
+
+def _answers(said: str) -> list[Any]:
+    """Return the line of JSON among what a job prints."""
+    (line,) = [each for each in said.splitlines() if each.startswith("[") and each.endswith("]")]
+    answers: list[Any] = json.loads(line)
+    return answers
 
 
 def _recorder_of_algorithms(library: Path) -> str:
@@ -218,6 +238,39 @@ def _counted(source: int, target: int, messages: int, count: int, algorithm: str
     return {f"messages {ends}": messages, f"bytes {ends}": count}
 
 
+FAKE_SSH = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1
+shift
+exec unshare --uts sh -c "hostname $host; export LD_LIBRARY_PATH=$LD_LIBRARY_PATH PATH=$PATH; $*"
+"""
+"""Starts a command as on another host: in a namespace of its own for the name of the host."""
+
+
+@pytest.mark.parametrize(
+    ("hosts", "asked"),
+    [
+        ("host0:2,host1:2", ["allgather", "allreduce"]),
+        ("host0:1,host1:1,host2:1,host3:1", ["allgather"]),  # asked once, and then off
+        ("localhost:4", []),
+    ],
+)
+def test_open_mpi_uses_han_on_hosts_of_several_ranks(
+    hosts: str, asked: list[str], open_mpi: Path, tmp_path: Path
+) -> None:
+    if os.geteuid() or shutil.which("unshare") is None:
+        pytest.skip("names of hosts need root and unshare here")
+    agent = tmp_path / "ssh"
+    agent.write_text(FAKE_SSH)
+    agent.chmod(0o700)
+    options = ["--host", hosts, "--prtemca", "plm_ssh_agent", str(agent), "--mca", "coll_base_verbose", "10"]
+    calls = [(collective.value, 4, 4096) for collective in COMPARED]
+    document = {"recorder": None, "calls": calls}
+    variables = {"LD_LIBRARY_PATH": str(open_mpi / "lib"), "PATH": f"{open_mpi / 'bin'}:{os.environ['PATH']}"}
+    said = with_open_mpi(open_mpi, 4, document, tmp_path / "calls.json", *options, **variables)
+    assert sorted(re.findall(r"coll:han:get_algorithm (\w+)", said)) == asked
+
+
 UCX = """#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -235,8 +288,7 @@ void *ucp_tag_send_nbx(void *ep, const void *data, size_t count, unsigned long t
 
 
 def test_mpich_has_the_rules_in_its_library(mpich: Path) -> None:
-    texts = re.findall(rb'\{"collective=[^\0]+', (mpich / "lib" / "libmpi.so.12").read_bytes())
-    (rules,) = [each for each in map(json.loads, texts) if "MPIR_Allgather_intra_ring" in json.dumps(each)]
+    rules = _mpich_rules(mpich, "MPIR_Allgather_intra_ring")
     checked = 0
     for collective in COMPARED:
         name = {"all-to-all": "alltoall", "reduce-scatter": "reduce_scatter_block"}.get(collective, collective)
@@ -248,6 +300,25 @@ def test_mpich_has_the_rules_in_its_library(mpich: Path) -> None:
                 assert said == _rule("mpich", collective.value, ranks, size), (collective, ranks, size)
                 checked += 1
     print(f"{checked} choices")
+
+
+def _mpich_rules(folder: Path, word: str) -> dict[str, Any]:
+    """Return the rules in the library that contain a word."""
+    texts = re.findall(rb'\{"collective=[^\0]+', (folder / "lib" / "libmpi.so.12").read_bytes())
+    (rules,) = [json.loads(each) for each in texts if word.encode() in each]
+    found: dict[str, Any] = rules
+    return found
+
+
+def test_mpich_has_an_allreduce_of_its_own_in_a_host_and_between_hosts(mpich: Path) -> None:
+    compositions = _mpich_rules(mpich, "composition=")
+    intra = compositions["collective=allreduce"]["comm_type=intra"]
+    letters = {key: re.findall(r"composition_(\w+)", json.dumps(branch)) for key, branch in intra.items()}
+    assert letters == {"comm_size=node_comm_size": ["gamma"], "comm_size=any": ["alpha", "beta", "beta"]}
+    in_host = _mpich_rules(mpich, "MPIDI_POSIX_mpi_allreduce_release_gather")
+    assert re.findall(r"allreduce_(\w+)", json.dumps(in_host["collective=allreduce"])) == ["release_gather"]
+    for name in ("allgather", "reduce_scatter_block", "alltoall"):
+        assert len(re.findall("composition=", json.dumps(compositions[f"collective={name}"]))) == 1
 
 
 def _searched(node: dict[str, Any], ranks: int, size: int, average: int) -> str:
@@ -298,7 +369,7 @@ def test_mpich_sends_as_many_messages_and_bytes_as_our_schedules(ranks: int, mpi
     settings = [word for name, value in variables.items() for word in ("-env", name, value)]
     script = [sys.executable, HERE / "mpich_calls.py", document]
     said = started([mpich / "bin" / "mpiexec.hydra", "-n", ranks, *settings, *script])
-    for (collective, size), answer in zip(calls, json.loads(said), strict=True):
+    for (collective, size), answer in zip(calls, _answers(said), strict=True):
         algorithm = _rule("mpich", collective, ranks, size)
         messages, counts = Counter[int](), Counter[int]()
         for (source, _), count in sends_of(made(algorithm, collective, ranks), size):
