@@ -88,6 +88,7 @@ EXAMPLES = {
         "forestcoll train-time switch-base-256 torus:dims=4x4",
         "forestcoll train-time switch-base-256 ring:nodes=8 --buckets 25MB,100MB --json",
         "forestcoll train-time gpt2-small circulant:nodes=12,offsets=2+3",
+        "forestcoll train-time mixtral-8x7b dgx-a100:boxes=2 --layout ep=8,fsdp=2 --sweep batch=1,2,4 -o chart.svg",
     ),
     "tune": (
         "forestcoll tune hypercube:dim=2 --collective allreduce --sizes 1K..1M -o tuned",
