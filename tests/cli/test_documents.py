@@ -26,7 +26,7 @@ FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all",
 RUNS = {README: 2, GROUPS: 4, COMPARE: 2, WHAT_IF: 4, CLUSTER: 2, FLOWS: 2, PIECES: 2} | {
     DOCS / f"{name}.md": count
     for name, count in {
-        "finder": 2,
+        "finder": 1,
         "steps": 1,
         "measured": 2,
         "nccl-logs": 1,
