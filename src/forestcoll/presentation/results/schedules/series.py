@@ -74,7 +74,7 @@ def _restricted_rows(compared: SeriesComparison | None) -> list[Row]:
         return []
     best, tree, dag, topology = compared.best.throughput, compared.tree, compared.dag, compared.best.platform.topology
     best_tree = {"optimal": tree.optimal, "edges": [topology.ids(ends) for ends in tree.tree.edges]}
-    best_dag = {"optimal": dag.optimal, "order": topology.ids(dag.dag.order)}
+    best_dag = {"optimal": dag.optimal, "order": topology.ids(dag.dag.order), "bound": dag.bound}
     return [
         row("best DAG", _restricted(dag, best), best_dag_throughput=dag.throughput, best_dag=best_dag),
         row("best tree", _restricted(tree, best), best_tree_throughput=tree.throughput, best_tree=best_tree),
@@ -129,7 +129,8 @@ def _of(value: Fraction, best: Fraction) -> str:
 
 
 def _restricted(found: BestTree | BestDag, best: Fraction) -> str:
-    known = "" if found.optimal else "; the best one found, not proven to be the best"
+    most = f", and none has more than {float(found.bound / best):.2%}" if found.bound < best else ""
+    known = "" if found.optimal else f"; the best one found, not proven to be the best{most}"
     return f"{number(found.throughput)}, {float(found.throughput / best):.2%} of the optimum{known}"
 
 
