@@ -64,6 +64,27 @@ def test_a_written_schedule_is_verified(figure_1: Path, tmp_path: Path) -> None:
     assert json.loads(run_command("verify", path, "--json").out)["rule"] == "ports"
 
 
+def test_another_collective_is_repeated_and_verified(figure_1: Path, tmp_path: Path) -> None:
+    path = written(tmp_path / "series.json", "one-port", "ring:nodes=4", "--collective", "reducescatter")
+    run = run_command("verify", path)
+    assert run.out.splitlines()[0] == f"{path}: valid: series of reduce-scatters on ring:nodes=4, 4 compute nodes"
+    document = json.loads(run_command("verify", path, "--json").out)
+    assert (document["collective"], document["throughput"], document["optimal"]) == ("reduce-scatter", "2/3", True)
+    assert run_command("simulate", path).status == 0
+    assert answer(figure_1, "--source", "s", "--collective", "scatter")["throughput"] == "1/4"
+
+
+def test_what_does_not_fit_a_collective_is_named() -> None:
+    gather = ["--collective", "gather"]
+    for words, status, message in (
+        (gather, 2, "Missing option '--source'; give the compute node that sends or receives all messages"),
+        ([*gather, "--source", "0", "--method", "tree"], 2, "--method is for broadcasts, and this is a gather; "),
+        ([*gather, "--source", "0", "--size", "1MB"], 2, "--collective does not fit one message of --size"),
+        (["--collective", "allgather", "--source", "0"], 1, "ring:nodes=4: an allgather has no source; leave it out"),
+    ):
+        assert run_command("one-port", "ring:nodes=4", *words).error_line(status).startswith(message)
+
+
 def test_the_port_model_can_be_changed_by_an_option(figure_1: Path) -> None:
     assert answer("ring:nodes=6", "--source", 0)["throughput"] == "2"
     assert answer("ring:nodes=6", "--source", 0, "--ports", "one")["throughput"] == "1"

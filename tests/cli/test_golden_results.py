@@ -40,6 +40,7 @@ RESULTS = {
     "optimum-all-nvls": "optimum dgx-h100:boxes=1,nvls=true --all",
     "optimum-all-ring": "optimum ring:nodes=3 --all",
     "one-port-series": "one-port torus:dims=3x3 --source 0 --ports one",
+    "one-port-series-scatter": "one-port torus:dims=3x3 --source 4 --ports one --collective scatter --simulate 10",
     "one-port-series-half-duplex": "one-port ring:nodes=6 --source 0 --ports half",
     "verify-program": "verify program.xml --dialect microsoft",
     "compare": "compare dgx-a100:boxes=2,gpus=2 --collective allreduce",

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
+from math import lcm
 from random import Random
 
 from hypothesis import strategies as st
@@ -14,7 +15,9 @@ from forestcoll.oneport import Platform, periodic_schedule, steady_optimum
 from forestcoll.schedule.proof import Bound
 from forestcoll.schedule.series.document import from_document, text_of
 from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree
+from forestcoll.solver.exact_lp.constraint import Constraint
 from forestcoll.solver.exact_lp.exact_simplex import packing_optimum
+from forestcoll.solver.exact_lp.linear_program import LinearProgram
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.graph.overheads import without_overheads
 from forestcoll.verification import verify
@@ -154,6 +157,66 @@ def optimum_by_definition(topology: Topology) -> Fraction:
     for row in rows.values():
         assert sum(column.get(row, 0) * value for column, value in zip(columns, values, strict=True)) <= 1
     return sum(values, Fraction(0))
+
+
+@st.composite
+def two_way_platforms(draw: st.DrawFn, most: int = 4) -> Topology:
+    """Draw platforms on which every node reaches every other, of all port models that odd sets do not limit."""
+    network = draw(random_platforms(most, switches=1, duplex=True))
+    model = draw(st.sampled_from([None, "one-port", "one-port-send", "one-port-receive", BOUNDED]))
+    if model == BOUNDED:
+        network = _with_attributes(draw, network, ("send_bandwidth", "receive_bandwidth"), _LIMITS)
+    elif draw(st.booleans()):
+        network = _with_attributes(draw, network, ("send_overhead", "receive_overhead"), _OVERHEADS)
+    return replace(network, port_model=model)
+
+
+def series_by_definition(topology: Topology, collective: Collective) -> Fraction:
+    """Return the optimum of a series over all trees and paths of all its messages; the root is node 0."""
+    columns: list[tuple[int, dict[object, Fraction]]] = []
+    for owner, edges in _messages(topology, collective):
+        times: dict[object, Fraction] = {}
+        for ends in edges:
+            for port, time in _times(topology, topology.link_numbers[ends]).items():
+                times[port] = times.get(port, Fraction(0)) + time
+        columns.append((owner, times))
+    program = LinearProgram([1] + [0] * len(columns))
+    for port in dict.fromkeys(port for _, times in columns for port in times):
+        used = {1 + place: times[port] for place, (_, times) in enumerate(columns) if port in times}
+        scale = lcm(*(time.denominator for time in used.values()))
+        program.add(Constraint({column: int(time * scale) for column, time in used.items()}, None, scale))
+    for owner in sorted({owner for owner, _ in columns}):
+        program.add(
+            Constraint({1 + place: 1 for place, (each, _) in enumerate(columns) if each == owner} | {0: -1}, 0, 0)
+        )
+    exact = program.proven(program.attempt())
+    assert exact is not None
+    return exact[0][0]
+
+
+def _messages(topology: Topology, collective: Collective) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """Yield every way of every message: the node that the message belongs to, and the links of a tree or a path."""
+    bare = replace(
+        topology, nodes=tuple(replace(node, attributes={}) for node in topology.nodes), port_model="one-port"
+    )
+    inwards = collective.flows_to_roots
+    directed = bare.transposed() if inwards else bare
+    if collective.is_personalised:
+        ways = [(path[-1], [path]) for path in _paths_from(directed, (0,))]
+    else:
+        roots = [0] if collective.has_root else directed.compute
+        ways = [(root, list(routes)) for root in roots for routes in every_tree(Platform.of(directed, root))]
+    for owner, routes in ways:
+        edges = [ends for route in routes for ends in pairwise(route)]
+        yield owner, [ends[::-1] for ends in edges] if inwards else edges
+
+
+def _paths_from(topology: Topology, path: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    if len(path) > 1 and topology.nodes[path[-1]].is_compute:
+        yield path
+    for target in topology.targets[path[-1]]:
+        if target not in path:
+            yield from _paths_from(topology, (*path, target))
 
 
 def _times(topology: Topology, number: int) -> dict[object, Fraction]:

@@ -70,6 +70,7 @@ TAKES_A_TOPOLOGY = {
     "oneport.atomic_broadcast": (0, 1000),
     "bounds": (),
     "solver.broadcast_bound": (0,),
+    "oneport.collective_series": ("scatter", 0),
     "oneport.compare_series": (0,),
     "generate": (),
     "load_topology": (),

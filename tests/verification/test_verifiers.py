@@ -8,6 +8,7 @@ import pytest
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InternalError
 from forestcoll.demand.collective import Collective
+from forestcoll.oneport import collective_series
 from forestcoll.schedule.proof import CutProof
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.verification import Fault, Report, SeriesReport, certified, rules, verifiers, verify
@@ -57,5 +58,7 @@ def test_the_report_of_a_right_schedule_is_returned() -> None:
     assert not Report(Fault("a-rule", "a message")).ok
 
 
-def test_the_algbw_of_a_series_is_its_throughput() -> None:
-    assert SeriesReport(None, Fraction(7, 3)).throughput == Fraction(7, 3)
+def test_the_algbw_of_a_series_counts_the_messages_of_an_operation() -> None:
+    report = verify(collective_series("ring:nodes=4", "allgather"))
+    assert isinstance(report, SeriesReport)
+    assert (report.throughput, report.algbw) == (Fraction(2, 3), Fraction(8, 3))

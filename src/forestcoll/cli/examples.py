@@ -55,6 +55,7 @@ EXAMPLES = {
     "one-port": (
         "forestcoll one-port torus:dims=3x3 --source 0 --ports one -o series.json",
         "forestcoll verify series.json",
+        "forestcoll one-port torus:dims=3x3 --collective allgather --ports one --simulate 100",
         "forestcoll one-port ring:nodes=5 --source 0 --size 256MiB --method packets:count=64",
     ),
     "optimum": (

@@ -1,4 +1,4 @@
-"""`forestcoll one-port`: a series of broadcasts from one source, or the broadcast of one message in packets."""
+"""`forestcoll one-port`: a series of a collective, or the broadcast of one message in packets."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,8 @@ from forestcoll.cli.options import (
     usage_of,
     with_ports,
 )
-from forestcoll.cli.types import DataSize, IntegerFrom, OutputFile, PictureFile, SpecText
+from forestcoll.cli.types import CollectiveName, DataSize, IntegerFrom, OutputFile, PictureFile, SpecText
+from forestcoll.demand.collective import SERIES
 
 if TYPE_CHECKING:
     from forestcoll.base.registry import Registry
@@ -39,7 +40,13 @@ def _methods_help() -> str:
 
 @click.command("one-port")
 @topology_argument
-@click.option("--source", metavar="ID", required=True, help="The compute node that sends, by id or position.")
+@click.option("--source", metavar="ID", help="The compute node that sends, or the root, by id or position.")
+@click.option(
+    "--collective",
+    type=CollectiveName([each.value for each in SERIES]),
+    metavar="NAME",
+    help=f"What a series repeats: {', '.join(SERIES)}.  [default: broadcast]",
+)
 @click.option(
     "--size",
     type=DataSize(),
@@ -62,8 +69,8 @@ def _methods_help() -> str:
     picture=PictureFile(".svg", ".png"),
 )
 @json_option
-def command(topology: str, source: str, output: Mapping[str, Path], *, as_json: bool, **options: Any) -> None:
-    """Broadcast a series of messages, or one large message.
+def command(topology: str, output: Mapping[str, Path], *, as_json: bool, **options: Any) -> None:
+    """Broadcast a series of messages or one large message, or repeat another collective.
 
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends
@@ -71,6 +78,10 @@ def command(topology: str, source: str, output: Mapping[str, Path], *, as_json: 
     --ports lists the other models. With send_overhead and receive_overhead, a node needs additional time for each
     message. No schedule has a greater throughput, and the report contains the proof. With graph:loss=, the throughput
     may be less than the optimum by this part.
+
+    With --collective, the series repeats another collective of messages of size 1. A scatter sends a message to each
+    node, a gather receives one from each, and a reduce adds them up. An allgather and a reduce-scatter have no
+    --source.
 
     With --size, the source sends one large message in packets. A packet takes latency_us + size / bandwidth over a
     link. The command chooses the number of packets, their trees and the times of all sends for the least total time
@@ -90,7 +101,7 @@ def command(topology: str, source: str, output: Mapping[str, Path], *, as_json: 
     question = usage_of(asked, options)
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
-        answer = question.answer(with_ports(named_network(topology, *changes), ports), source, progress)
+        answer = question.answer(with_ports(named_network(topology, *changes), ports), progress)
         with written_together():
             if "picture" in output:
                 progress.begin("drawing")

@@ -72,6 +72,11 @@ class Collective(StrEnum):
         return self in {Collective.REDUCE_SCATTER, Collective.REDUCE}
 
     @property
+    def flows_to_roots(self) -> bool:
+        """Whether all data flows towards the root, or towards the root of each shard."""
+        return self.only_reduces or self is Collective.GATHER
+
+    @property
     def with_article(self) -> str:
         """The name with its article: `an allgather`, `a broadcast`."""
         return f"{'an' if self.value.startswith('a') else 'a'} {self.value}"
@@ -115,6 +120,10 @@ COMPARED = (*UNROOTED, Collective.ALL_TO_ALL)
 
 PERSONALISED = tuple(each for each in Collective if each.is_personalised)
 """The collectives whose pairs of nodes exchange data of their own: their schedules are flows."""
+
+
+SERIES = tuple(each for each in Collective if each not in {Collective.ALLREDUCE, Collective.ALL_TO_ALL})
+"""The collectives that a series may repeat: each message starts from or ends on one node."""
 
 
 class PhaseOp(StrEnum):

@@ -6,6 +6,7 @@ from .message.pipeline_bound import PipelineBound as PipelineBound
 from .message.pipelined import PipelinePlan as PipelinePlan
 from .message.pipelined import pipelined_broadcast as pipelined_broadcast
 from .platform.platform import Platform as Platform
+from .series.collectives import collective_series as collective_series
 from .series.comparison import SeriesComparison as SeriesComparison
 from .series.comparison import SeriesKind as SeriesKind
 from .series.comparison import compare_series as compare_series

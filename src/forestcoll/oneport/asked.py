@@ -12,7 +12,9 @@ from forestcoll.base.errors import InputError
 from forestcoll.base.parameters import Count, Part, Question, Text, of_kind, of_options
 from forestcoll.base.progress import Progress
 from forestcoll.base.registry import Registry
+from forestcoll.demand.collective import Collective, collective_named
 from forestcoll.oneport.message.pipelined import Pipeline, PipelinePlan, root_rule
+from forestcoll.oneport.series.collectives import collective_series
 from forestcoll.oneport.series.comparison import SeriesComparison, compare_series
 from forestcoll.schedule.series.value import SeriesSchedule
 from forestcoll.simulation.series.play import SeriesRun, good_cuts, play_series
@@ -23,15 +25,15 @@ from forestcoll.verification.series.timetable import certified_timetable
 
 @dataclass(frozen=True)
 class SeriesAnswer:
-    """A series of broadcasts.
+    """A series of a collective.
 
     Attributes:
-        compared: the throughputs over all links, over a DAG and along a tree.
+        compared: the throughputs of broadcasts over all links, over a DAG and along a tree; None for other collectives.
         schedule: the periodic schedule.
         run: the simulation of some messages; None if there was none.
     """
 
-    compared: SeriesComparison
+    compared: SeriesComparison | None
     schedule: SeriesSchedule
     run: SeriesRun | None
 
@@ -108,35 +110,51 @@ class Packets:
 
 @dataclass(frozen=True)
 class Series(Question):
-    """A question about a series of broadcasts.
+    """A question about a series of a collective.
 
     Attributes:
+        source: the root; None for a collective without a root.
+        collective: what the series repeats.
         method: the links that the schedule may use.
         simulate: the number of messages to simulate; None for no simulation.
     """
 
-    fits: ClassVar[str] = "a series of broadcasts; leave it out, or give the --size of one message"
+    fits: ClassVar[str] = "a series; leave it out, or give the --size of one message"
+    source: NodeId | None = None
+    collective: Collective = Collective.BROADCAST
     method: Graph | Dag | Tree = field(default_factory=Graph)
     simulate: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.method, Packets):
             raise InputError("--method packets is for one message; also give its --size")
+        object.__setattr__(self, "collective", collective_named(self.collective))
+        if self.collective.has_root:
+            _check_source(self.source)
+        if self.collective is not Collective.BROADCAST and self.method != Graph():
+            raise InputError(
+                f"--method is for broadcasts, and this is {self.collective.with_article}; leave --method out"
+            )
 
-    def answer(self, network: Topology, source: NodeId, progress: Progress) -> SeriesAnswer:
-        """Return the best schedule of broadcasts from `source`."""
-        listed = self.method.order if isinstance(self.method, Dag) else None
-        order = None if listed is None else [each.strip() for each in listed.split(",")]
-        compared = compare_series(network, source, order=order, progress=progress)
-        progress.begin("colouring the links")
-        loss = self.method.loss if isinstance(self.method, Graph) else Fraction(0)
-        schedule = compared.schedule(methods.name_of(type(self.method)), loss=loss)
+    def answer(self, network: Topology, progress: Progress) -> SeriesAnswer:
+        """Return the best schedule."""
+        compared, schedule = self._schedule(network, progress)
         progress.begin("verifying")
         certified(verify(schedule))
         run = None
         if self.simulate is not None:
             run = play_series(schedule, self.simulate, cuts=good_cuts(schedule, self.simulate), progress=progress)
         return SeriesAnswer(compared, schedule, run)
+
+    def _schedule(self, network: Topology, progress: Progress) -> tuple[SeriesComparison | None, SeriesSchedule]:
+        if self.source is None or self.collective is not Collective.BROADCAST:
+            return None, collective_series(network, self.collective, self.source, progress=progress)
+        listed = self.method.order if isinstance(self.method, Dag) else None
+        order = None if listed is None else [each.strip() for each in listed.split(",")]
+        compared = compare_series(network, self.source, order=order, progress=progress)
+        progress.begin("colouring the links")
+        loss = self.method.loss if isinstance(self.method, Graph) else Fraction(0)
+        return compared, compared.schedule(methods.name_of(type(self.method)), loss=loss)
 
 
 @dataclass(frozen=True)
@@ -145,20 +163,23 @@ class Message(Question):
 
     Attributes:
         size: L, in bytes.
+        source: the compute node that sends.
         method: the number of packets.
     """
 
     fits: ClassVar[str] = "one message of --size; leave one of them out"
     size: int
+    source: NodeId | None = None
     method: Packets = field(default_factory=Packets)
 
     def __post_init__(self) -> None:
+        _check_source(self.source)
         if not isinstance(self.method, Packets):
             raise InputError(f"--method {methods.name_of(type(self.method))} is for a series; leave out --size")
 
-    def answer(self, network: Topology, source: NodeId, progress: Progress) -> MessageAnswer:
-        """Return the fastest known plan to broadcast the message from `source`."""
-        pipeline = Pipeline(network, source, progress)
+    def answer(self, network: Topology, progress: Progress) -> MessageAnswer:
+        """Return the fastest known plan to broadcast the message."""
+        pipeline = Pipeline(network, _check_source(self.source), progress)
         plan = pipeline.plan(self.size, packets=self.method.count)
         by_rule = pipeline.plan(self.size, packets=root_rule(self.size))
         progress.begin("colouring the links")
@@ -170,6 +191,12 @@ class Message(Question):
         return MessageAnswer(pipeline, plan, by_rule, schedule)
 
 
+def _check_source(source: NodeId | None) -> NodeId:
+    if source is None:
+        raise InputError("Missing option '--source'; give the compute node that sends or receives all messages")
+    return source
+
+
 def asked(options: Mapping[str, Any]) -> Series | Message:
     """Return the question that options ask: about one message if its size is given.
 
@@ -177,7 +204,7 @@ def asked(options: Mapping[str, Any]) -> Series | Message:
         InputError: an option does not fit the question.
 
     Example:
-        >>> asked({"size": None, "method": None}).method
+        >>> asked({"size": None, "method": None, "source": "0"}).method
         Graph(loss=Fraction(0, 1))
     """
     return of_options(Series, options) if options["size"] is None else of_options(Message, options)

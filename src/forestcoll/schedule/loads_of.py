@@ -26,7 +26,7 @@ def _of_series(schedule: SeriesSchedule) -> LinkLoads:
     parts = [Fraction(0)] * len(schedule.topology.links)
     for tree in schedule.trees:
         for ends in tree.edges:
-            parts[schedule.topology.link_numbers[ends]] += tree.weight / schedule.throughput
+            parts[schedule.topology.link_numbers[ends]] += tree.weight / schedule.algbw
     return LinkLoads.of_parts(parts)
 
 

@@ -174,7 +174,10 @@ class StepReport(Report):
 
 @dataclass(frozen=True, repr=False)
 class SeriesReport(Report):
-    """The result of `verify` for a series of broadcasts. M is one message: `algbw` is messages in a unit of time.
+    """The result of `verify` for a series. A message has size 1.
+
+    Attributes:
+        throughput: operations in a unit of time.
 
     Example:
         >>> from forestcoll import verify
@@ -185,7 +188,4 @@ class SeriesReport(Report):
         (True, '2')
     """
 
-    @property
-    def throughput(self) -> Fraction | None:
-        """Messages in a unit of time."""
-        return self.algbw
+    throughput: Fraction | None = None

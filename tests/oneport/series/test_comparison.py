@@ -8,15 +8,16 @@ from hypothesis import strategies as st
 
 from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.oneport import Platform, SeriesKind, compare_series
-from forestcoll.oneport.series.best_dag import best_dag
+from forestcoll.oneport.series.best_dag import best_dag, first_receiver_bound
 from forestcoll.oneport.series.best_tree import best_tree, tree_throughput
 from forestcoll.oneport.series.dag import dag_optimum
 from forestcoll.oneport.series.optimum import optimum_by_prices, steady_optimum
 from forestcoll.schedule.series.value import SeriesTree
 from forestcoll.topology import Topology
+from forestcoll.topology.registry import build_topology
 from forestcoll.verification import verify
 from networks import examples
-from oneport_platforms import every_tree, figure_1, platform_of_costs, random_platforms
+from oneport_platforms import every_tree, figure_1, one_port_platform, platform_of_costs, random_platforms
 
 FIGURE_3 = ((0, 1), (0, 2), (1, 3), (2, 4))
 FIGURE_4 = ((0, 1), (1, 2), (1, 3), (2, 4))
@@ -94,8 +95,8 @@ def test_the_best_tree_is_the_best_of_all_trees(topology: Topology) -> None:
     assert found.optimal
 
 
-@given(random_platforms(5))
-@examples(40)
+@given(st.one_of(random_platforms(5), random_platforms(4, switches=2, port_models=("one-port", "one-port-send"))))
+@examples(60)
 def test_the_best_dag_is_the_best_over_all_orders(topology: Topology) -> None:
     platform = Platform.of(topology, 0)
     best = steady_optimum(platform)
@@ -106,8 +107,34 @@ def test_the_best_dag_is_the_best_over_all_orders(topology: Topology) -> None:
             throughputs.append(dag_optimum(platform, (0, *rest)).throughput)
         except NoSolutionError:
             continue
-    assert found.throughput == max(throughputs)
+    assert found.throughput == max(throughputs) == found.bound
     assert found.optimal
+    assert found.throughput <= first_receiver_bound(platform)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "links", "seed", "part"),
+    [(20, 60, 2, Fraction(31, 33)), (25, 100, 2, Fraction(6, 7)), (30, 120, 2, Fraction(1))],
+)
+def test_the_best_dag_of_a_larger_platform_is_proven(nodes: int, links: int, seed: int, part: Fraction) -> None:
+    best = steady_optimum(Platform.of(one_port_platform(nodes, links, 1, 10, seed), 0))
+    found = best_dag(best, best_tree(best, search=False))
+    assert found.optimal
+    assert found.throughput == part * best.throughput
+
+
+def test_the_first_receiver_of_the_second_box_limits_every_dag() -> None:
+    best = steady_optimum(Platform.of(replace(build_topology("dgx-a100:boxes=2"), port_model="one-port"), 0))
+    found = best_dag(best, best_tree(best, search=False))
+    assert found.optimal
+    assert found.throughput == 25  # all messages enter the second box over one network card
+
+
+def test_a_dag_that_is_not_proven_has_a_bound() -> None:
+    best = steady_optimum(Platform.of(one_port_platform(40, 300, 1, 10, 3), 0))
+    found = best_dag(best, best_tree(best, search=False))
+    assert found.throughput <= found.bound <= best.throughput
+    assert found.optimal == (found.throughput == found.bound)
 
 
 @given(random_platforms(5, switches=1, skewed=True))

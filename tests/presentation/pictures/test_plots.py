@@ -138,7 +138,7 @@ def test_simulated_bandwidths_and_times_are_drawn(drawn: Callable[..., ElementTr
 
 
 def test_plans_are_drawn_as_multiples_of_the_bound(drawn: Callable[..., ElementTree.Element]) -> None:
-    answer = Message(10**4).answer(figure_1(), "s", SILENT)
+    answer = Message(10**4, "s").answer(figure_1(), SILENT)
     pipeline, picture = answer.pipeline, drawn(draw_answer, answer)
     best, by_rule = lines_of(picture)
     sizes = [10**4, 10**5, 10**10]

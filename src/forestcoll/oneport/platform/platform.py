@@ -54,26 +54,30 @@ class Platform:
     odd_sets: tuple[tuple[int, ...], ...] = ()
 
     @staticmethod
-    def of(topology: Topology, source: NodeId, costs: Sequence[Fraction] | None = None) -> "Platform":
+    def of(
+        topology: Topology, source: NodeId, costs: Sequence[Fraction] | None = None, *, inwards: bool = False
+    ) -> "Platform":
         """Return the platform of `topology` with the given source.
 
         Args:
             topology: the network, with any port model.
             source: the id of a compute node or, if no node has that id, its position among the compute nodes.
             costs: the time of a message over each link. The default is 1/bandwidth.
+            inwards: whether messages go to the source instead.
 
         Raises:
             InputError: the source is unknown or a switch, or a cost is 0 or less.
-            NoSolutionError: the source cannot reach every compute node.
+            NoSolutionError: the source cannot reach every compute node, or cannot be reached from it.
         """
         if any(key in topology.nodes[node].attributes for node in topology.compute for key in KEYS):
             raise InputError(f"{topology.name}: nodes have overheads; use without_overheads(topology)")
         number = root_number(topology, source, role="source")
-        if missed := _unreached(topology, number):
+        if missed := _unreached(topology, number, inwards=inwards):
             names = ", ".join(shown(each) for each in topology.ids(missed[:3]))
             more = f" and {len(missed) - 3} more" if len(missed) > 3 else ""
+            verb = "cannot be reached from" if inwards else "cannot reach"
             raise NoSolutionError(
-                f"{topology.name}: source {shown(source)} cannot reach compute node{'s' * (len(missed) > 1)} "
+                f"{topology.name}: source {shown(source)} {verb} compute node{'s' * (len(missed) > 1)} "
                 f"{names}{more}; add links on the way or choose another source"
             )
         each = tuple(1 / link.bandwidth for link in topology.links) if costs is None else tuple(costs)
@@ -166,6 +170,6 @@ def _uses(topology: Topology) -> Iterable[Uses]:
         yield ((itself, Fraction(1)), *parts) if needed else parts
 
 
-def _unreached(topology: Topology, source: int) -> list[int]:
-    reached = reached_from(topology, [source])
+def _unreached(topology: Topology, source: int, *, inwards: bool) -> list[int]:
+    reached = reached_from(topology, [source], backwards=inwards)
     return [node for node in topology.compute if node not in reached]

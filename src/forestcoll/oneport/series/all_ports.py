@@ -17,7 +17,7 @@ from forestcoll.oneport.platform.logical import outwards
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.schedule.proof.prices import Port, PortKind, PricesProof
 from forestcoll.schedule.series.value import SeriesTree
-from forestcoll.schedule.trees.value import TreeSchedule
+from forestcoll.schedule.trees.value import Tree, TreeSchedule
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.optimum import solve
@@ -31,33 +31,33 @@ def trees_by_links(
 
     The result is None if a switch is not balanced, so that the trees of the generator do not reach the minimum cut.
     """
-    network = _with_costs(platform)
+    links = zip(platform.topology.links, platform.costs, strict=True)
+    network = replace(platform.topology, links=tuple(replace(link, bandwidth=1 / cost) for link, cost in links))
     try:
-        best = solve(network, NodeDemand(Collective.BROADCAST, platform.source), progress=progress)
-        schedule = schedule_for(best, progress=progress)
+        best, trees = trees_on(network, NodeDemand(Collective.BROADCAST, platform.source), progress)
     except NoSolutionError:
         return None
-    trees, certificate = _series_trees(platform, schedule), _certificate(platform, best)
+    certificate = _certificate(platform, best)
     reached = sum((tree.weight for tree in trees), Fraction(0))
     return (trees, certificate) if reached == certificate.throughput else None
 
 
-def _with_costs(platform: Platform) -> Topology:
-    """Return the network with bandwidths 1/cost and with switches that do not copy data."""
-    topology = platform.topology
-    nodes = tuple(replace(node, multicast=False, aggregation=False) for node in topology.nodes)
-    links = tuple(replace(link, bandwidth=1 / cost) for link, cost in zip(topology.links, platform.costs, strict=True))
-    return replace(topology, nodes=nodes, links=links)
+def trees_on(network: Topology, demand: NodeDemand, progress: Progress) -> tuple[TreeOptimum, tuple[SeriesTree, ...]]:
+    """Return the optimum of `demand` if each link is its own port and no switch copies, and the trees that reach it.
 
-
-def _series_trees(platform: Platform, schedule: TreeSchedule) -> tuple[SeriesTree, ...]:
-    phase = schedule.phases[0]
-    return tuple(
-        SeriesTree(
-            share * schedule.algbw, outwards((schedule.routes[route] for route in phase.routes[place]), platform.source)
-        )
-        for place, share in enumerate(phase.shares)
+    Raises:
+        NoSolutionError: a switch is not balanced, or a node cannot be reached.
+    """
+    best = solve(network.without_abilities(), demand, progress=progress)
+    schedule = schedule_for(best, progress=progress)
+    return best, tuple(
+        SeriesTree(tree.share * schedule.algbw, _in_order(schedule, tree, demand)) for tree in schedule.phases[0]
     )
+
+
+def _in_order(schedule: TreeSchedule, tree: Tree, demand: NodeDemand) -> tuple[tuple[int, ...], ...]:
+    routes = [schedule.routes[route] for route in tree.routes]
+    return tuple(routes) if demand.collective.flows_to_roots else outwards(routes, tree.root)
 
 
 def _certificate(platform: Platform, best: TreeOptimum) -> PricesProof:

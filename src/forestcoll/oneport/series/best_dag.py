@@ -1,15 +1,18 @@
 """The best directed acyclic graph (§3.1.3): the order of the nodes for which SSBPDAG has the greatest optimum.
 
-On a small platform without switches the best order is found by a mixed-integer program with a position for each node.
-On other platforms a local search improves start orders by moving one node at a time. One start order comes from the
-best tree, so the DAG is never worse than that tree. Another one comes from the flow of the optimum: little of it should
-lead backwards (Eades, Lin and Smyth 1993). The throughput of each order is exact. The optimum of the series is an upper
-bound for all orders.
+Start orders come from the best tree, so that the DAG is never worse than that tree, and from the flow of the optimum:
+little of it should lead backwards (Eades, Lin and Smyth 1993). A mixed-integer program (`order_search`) then finds the
+best order, or a bound on all orders. If it does not end, or the platform is large, a local search moves one node at a
+time. The throughput of each order is exact.
+
+Two bounds are exact: the optimum of the series, and what the first node of a set can receive. In an order, one node of
+each set of nodes is the first, and it receives all messages from outside the set.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from forestcoll.base.exact import as_float
@@ -19,19 +22,21 @@ from forestcoll.oneport.platform.platform import Platform
 from forestcoll.oneport.series.best_tree import BestTree
 from forestcoll.oneport.series.dag import DagOptimum, dag_optimum, dag_program, forward_commodities
 from forestcoll.oneport.series.optimum import SteadyOptimum
-from forestcoll.solver.exact_lp.integer_program import IntegerProgram
+from forestcoll.oneport.series.order_search import OrderSearch, number_of_amounts
+from forestcoll.topology.graph.walks import reached
 
 if TYPE_CHECKING:
     from forestcoll.schedule.proof.prices import Port
 
-MAX_SEARCHED_LINKS = 48
-"""The maximum number of links of a platform for the integer program."""
+MAX_SEARCHED_AMOUNTS = 250
+"""The maximum number of amounts in the integer program: one for each link, or for each node behind a switch."""
 
 _MAX_NODES = 2000
 _MAX_WORK = 2_000_000
 """The limit on local search: the square of the number of links times the number of orders."""
 
 _CLOSE = 1e-7
+_FINE = 10**9
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,9 @@ class BestDag:
 
     Attributes:
         dag: the order, the exact throughput, the rates and the trees.
-        bound: an upper bound on the throughput of any DAG.
-        optimal: whether the DAG is known to be the best: it reaches `bound`, or the integer program was solved
-            completely.
+        bound: an upper bound on the throughput of any DAG: the optimum of the series, or that of the integer program,
+            which is as reliable as floating point is.
+        optimal: whether the DAG is known to be the best: it reaches `bound`.
     """
 
     dag: DagOptimum
@@ -60,13 +65,41 @@ def best_dag(best: SteadyOptimum, tree: BestTree, progress: Progress = SILENT) -
     platform = best.platform
     progress.begin("searching for the best DAG")
     found = max((dag_optimum(platform, order) for order in _orders(best, tree)), key=lambda each: each.throughput)
-    complete = False
-    if found.throughput < best.throughput:
-        found = _local_search(platform, found, best.throughput, progress)
-    searched = not platform.topology.switches and len(platform.topology.links) <= MAX_SEARCHED_LINKS
-    if found.throughput < best.throughput and searched:
-        found, complete = _integer_search(best, found)
-    return BestDag(found, best.throughput, optimal=complete or found.throughput == best.throughput)
+    bound = min(best.throughput, first_receiver_bound(platform))
+    if found.throughput < bound and number_of_amounts(platform) <= MAX_SEARCHED_AMOUNTS:
+        found, bound = _integer_search(best, found, bound)
+    if found.throughput < bound:
+        found = _local_search(platform, found, bound, progress)
+    return BestDag(found, bound, optimal=found.throughput == bound)
+
+
+def first_receiver_bound(platform: Platform) -> Fraction:
+    """Return a bound on the throughput of every DAG: what the first receiver of some set of nodes can receive.
+
+    The set is the one for which this is the least. Nodes are added to those outside, each time the one that can receive
+    most from them.
+    """
+    nodes, targets = platform.topology.nodes, platform.topology.targets
+    fed, bounds = {platform.source}, []
+    while left := [node for node in platform.destinations if node not in fed]:
+        fed = reached(fed, lambda each: [other for other in targets[each] if not nodes[other].is_compute])
+        rates = {node: _most_received(platform, fed, node) for node in left}
+        first = max(left, key=lambda each: (rates[each], -each))
+        bounds.append(rates[first])
+        fed.add(first)
+    return min(bounds)
+
+
+def _most_received(platform: Platform, senders: Collection[int], node: int) -> Fraction:
+    """Return a bound on the messages that `node` can receive in a unit of time over links from `senders`."""
+    topology, costs = platform.topology, platform.costs
+    links = [link for link in topology.entering[node] if topology.links[link].source in senders]
+    most = sum((1 / costs[link] for link in links), Fraction(0))
+    times: dict[Port, list[Fraction]] = {}
+    for link in links:
+        for port, part in platform.uses[link]:
+            times.setdefault(port, []).append(part * costs[link])
+    return min((most, *(1 / min(each) for each in times.values() if len(each) == len(links))))
 
 
 def _orders(best: SteadyOptimum, tree: BestTree) -> Iterator[tuple[int, ...]]:
@@ -166,57 +199,17 @@ def _approximate_throughput(platform: Platform, order: tuple[int, ...]) -> float
     return 0.0 if solution is None else as_float(solution.values[0]) / as_float(min(platform.costs))
 
 
-def _integer_search(best: SteadyOptimum, known: DagOptimum) -> tuple[DagOptimum, bool]:
-    """Return the best DAG that the integer program finds, and whether it is proven to be the best."""
-    search = _OrderSearch(best, known)
+def _integer_search(best: SteadyOptimum, known: DagOptimum, bound: Fraction) -> tuple[DagOptimum, Fraction]:
+    """Return the best DAG that the integer program finds, and a bound on the throughput of every DAG."""
+    platform, search = best.platform, OrderSearch(best, known.throughput, bound)
     solution = search.program.solve(_MAX_NODES)
-    if solution.values is None:
-        return known, False
-    places = [as_float(solution.values[column]) for column in search.places]
-    wish = sorted(range(len(places)), key=lambda node: (places[node], node))
-    order = _feasible_order(best.platform, _successors(best.platform), wish)
-    found = max(known, dag_optimum(best.platform, order), key=lambda each: each.throughput)
-    reached = as_float(found.throughput / best.throughput)
-    return found, solution.complete and -solution.bound <= reached * (1 + _CLOSE)
-
-
-class _OrderSearch:
-    """The integer program. Variables: the throughput, the time and the use of each link, the position of each node.
-
-    The unit of time is the time per message in the optimum of the series. The throughput has the same scale.
-    """
-
-    def __init__(self, best: SteadyOptimum, known: DagOptimum) -> None:
-        platform, topology = best.platform, best.platform.topology
-        self.program = program = IntegerProgram()
-        nodes = len(topology.nodes)
-        throughput = program.add_column(cost=-1.0, upper=1.0)
-        program.add_row({throughput: 1.0}, lower=as_float(known.throughput / best.throughput))
-        self.places = [
-            program.add_column(upper=0.0 if node == platform.source else as_float(nodes - 1)) for node in range(nodes)
-        ]
-        entered: list[dict[int, float]] = [{} for _ in topology.nodes]
-        ports: dict[Port, dict[int, float]] = {}
-        used: dict[int, int] = {}
-        for number, link in enumerate(topology.links):
-            if link.target == platform.source:
-                continue
-            messages, use = program.add_column(), program.add_column(upper=1.0, whole=True)
-            cost = as_float(platform.costs[number] * best.throughput)
-            program.add_row({messages: cost, use: -1.0}, upper=0.0)
-            program.add_row({messages: 1.0, use: -as_float(nodes)}, upper=0.0)
-            later = {self.places[link.target]: 1.0, self.places[link.source]: -1.0, use: -as_float(nodes)}
-            program.add_row(later, lower=1.0 - nodes)
-            entered[link.target][messages] = 1.0
-            for port, part in platform.uses[number]:
-                ports.setdefault(port, {})[messages] = as_float(part) * cost
-            used[number] = use
-        for port in sorted(ports):
-            program.add_row(ports[port], upper=1.0)
-        for number in range(nodes):
-            if number != platform.source:
-                program.add_row(entered[number] | {throughput: -1.0}, 0.0, 0.0)
-        for (one, other), number in topology.link_numbers.items():
-            back = topology.link_numbers.get((other, one))
-            if one < other and back is not None and used.keys() >= {number, back}:
-                program.add_row({used[number]: 1.0, used[back]: 1.0}, upper=1.0)
+    found = known
+    if solution.values is not None:
+        places = [as_float(solution.values[column]) for column in search.places]
+        wish = sorted(range(len(places)), key=lambda node: (places[node], node))
+        order = _feasible_order(platform, _successors(platform), wish)
+        found = max(known, dag_optimum(platform, order), key=lambda each: each.throughput)
+    if isfinite(solution.bound) and solution.bound > 0:
+        least = Fraction(solution.bound * (1 - _CLOSE)).limit_denominator(_FINE)
+        bound = min(bound, best.throughput / least)
+    return found, found.throughput if as_float(bound / found.throughput) <= 1 + 2 * _CLOSE else bound

@@ -18,6 +18,7 @@ from math import gcd, lcm
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.exact import MAX_RESULT_DIGITS
+from forestcoll.demand.collective import Collective
 from forestcoll.oneport.platform.odd_sets import half_duplex_pair, two_sides
 from forestcoll.oneport.platform.platform import Platform
 from forestcoll.oneport.platform.shared_bandwidth import divided
@@ -32,19 +33,31 @@ MAX_EDGES_ONE_BY_ONE = 1000
 """The maximum total number of tree edges for colouring edges one by one. For more edges it is slow and saves little."""
 
 
-def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bound | None = None) -> SeriesSchedule:
+def periodic_schedule(
+    platform: Platform,
+    trees: Sequence[SeriesTree],
+    bound: Bound | None = None,
+    collective: Collective = Collective.BROADCAST,
+) -> SeriesSchedule:
     """Return the schedule with the greatest throughput that uses `trees` in proportion to their weights.
+
+    Args:
+        platform: the network with its source.
+        trees: the trees or paths of all messages of `collective`.
+        bound: the bound that the schedule claims.
+        collective: the collective that is repeated.
 
     Raises:
         NoSolutionError: the period has too many digits.
     """
     if platform.topology.port_model == BOUNDED:
-        return _with_shared_bandwidths(platform, trees, bound)
+        return _with_shared_bandwidths(platform, trees, bound, collective)
     works, rounds = _fewest_rounds(platform, trees)
     whole = sum(each.time for each in rounds)  # the time that the busiest port needs; the unit of time from here on
     scaled = tuple(SeriesTree(tree.weight * works.scale / whole, tree.routes) for tree in trees)
     period = _period(platform, scaled, rounds, whole)
     messages = sum((tree.weight for tree in scaled), Fraction(0)) * period
+    messages /= _of_an_operation(collective, len(platform.topology.compute))
     if max(messages.numerator, period.numerator, period.denominator) >= 10**MAX_RESULT_DIGITS:
         raise NoSolutionError(
             f"{platform.topology.name}: the shortest period has more than {MAX_RESULT_DIGITS} digits; use bandwidths "
@@ -52,7 +65,8 @@ def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bo
         )
     return SeriesSchedule(
         topology=platform.topology,
-        source=platform.source,
+        collective=collective,
+        source=platform.source if collective.has_root else None,
         period=period,
         messages=int(messages),
         trees=scaled,
@@ -61,11 +75,22 @@ def periodic_schedule(platform: Platform, trees: Sequence[SeriesTree], bound: Bo
     )
 
 
-def _with_shared_bandwidths(platform: Platform, trees: Sequence[SeriesTree], bound: Bound | None) -> SeriesSchedule:
+def _of_an_operation(collective: Collective, nodes: int) -> int:
+    """Return the number of messages of an operation of `nodes` compute nodes."""
+    if collective.has_shards:
+        return nodes - 1 if collective.has_root else nodes
+    return 1
+
+
+def _with_shared_bandwidths(
+    platform: Platform, trees: Sequence[SeriesTree], bound: Bound | None, collective: Collective
+) -> SeriesSchedule:
     """Return the schedule in which each link is always busy with a fixed part of the bandwidths that it shares."""
     topology = platform.topology
     network = divided(platform, trees)
-    planned = periodic_schedule(Platform.of(network, topology.nodes[platform.source].id), trees, bound)
+    source = topology.nodes[platform.source].id
+    alone = Platform.of(network, source, inwards=collective.flows_to_roots)
+    planned = periodic_schedule(alone, trees, bound, collective)
     used = network.bandwidths
     bandwidths = tuple(used.get((link.source, link.target), link.bandwidth) for link in topology.links)
     return replace(planned, topology=topology, bandwidths=bandwidths)

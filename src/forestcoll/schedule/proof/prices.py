@@ -1,9 +1,12 @@
-"""Prices of ports, which prove a bound of a series of broadcasts (*Steady-state broadcasts*, the dual of SSB(G)).
+"""Prices of ports, which prove a bound of a series (*Steady-state broadcasts*, the dual of SSB(G)).
 
 Each message uses ports for some time. With a price for a unit of time at each port, every tree costs at least the total
 weight of the `cuts`: every tree enters each of their sets, and each link costs at least the total weight of the sets
 that it enters. One unit of time at all ports costs the sum of all prices. So at most (sum of prices) / (total weight)
-messages can be sent in a unit of time.
+messages can be broadcast in a unit of time.
+
+In other collectives, the data of an operation enters a set once for each message that it needs from outside
+(`crossings`): the weight of a set counts as often. If data flows towards roots, it leaves the sets.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +16,7 @@ from fractions import Fraction
 from typing import ClassVar, NamedTuple, Self
 
 from forestcoll.base.errors import InputError, plural
-from forestcoll.demand.collective import Collective
+from forestcoll.demand.collective import SERIES, Collective
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
@@ -74,7 +77,8 @@ class PricesProof(Proof):
 
     Attributes:
         prices: ports, each with its price for a unit of time, above 0.
-        cuts: sets of compute nodes without the source, each after its weight, above 0.
+        cuts: sets of compute nodes without the source, each after its weight, above 0. Without a source, a set does not
+            contain all compute nodes.
         odd_sets: for half-duplex nodes, sets of an odd number of compute nodes, each after its price, above 0. At most
             (|S| - 1) / 2 links within a set S are busy at a time, so a unit of time costs the price times this number.
 
@@ -96,8 +100,12 @@ class PricesProof(Proof):
 
     @property
     def throughput(self) -> Fraction:
-        """The bound on the throughput, messages in a unit of time, if the proof is valid."""
-        weight = sum((weight for weight, _ in self.cuts), Fraction(0))
+        """The bound on the throughput of a broadcast, messages in a unit of time, if the proof is valid."""
+        return self.operations(Collective.BROADCAST, 0)
+
+    def operations(self, collective: Collective, nodes: int) -> Fraction:
+        """Return the bound on the operations of `nodes` compute nodes in a unit of time, if the proof is valid."""
+        weight = sum((weight * crossings(collective, nodes, len(cut)) for weight, cut in self.cuts), Fraction(0))
         odd = sum((price * (len(inside) // 2) for price, inside in self.odd_sets), Fraction(0))
         return (sum((price for _, price in self.prices), Fraction(0)) + odd) / weight
 
@@ -107,19 +115,23 @@ class PricesProof(Proof):
         return f"At the prices of {count}, every message costs at least 1, and a unit of time costs {self.throughput}."
 
     def algbw(self, topology: Topology, demand: NodeDemand) -> Fraction:
-        """See `Proof.algbw`: messages in a unit of time, where M is the size of a message."""
-        if demand.collective is not Collective.BROADCAST or demand.root is None:
-            raise ProofError(f"prices bound a series of broadcasts, and this is {demand.collective.with_article}")
+        """See `Proof.algbw`; messages have size 1."""
+        collective, nodes = demand.collective, len(topology.compute)
+        if collective not in SERIES or collective.has_root != (demand.root is not None):
+            raise ProofError(f"prices bound no series of {collective.with_article}")
         if any(price <= 0 for _, price in self.prices) or any(weight <= 0 for weight, _ in self.cuts):
             raise ProofError("a price or the weight of a cut is 0 or less")
         if len({port for port, _ in self.prices}) < len(self.prices):
             raise ProofError("a port has two prices")
         others = set(topology.compute) - {demand.root}
+        most = nodes - (demand.root is None)
         if not self.cuts or not all(inside and others.issuperset(inside) for _, inside in self.cuts):
             raise ProofError("there is no cut, or one is empty or contains the source or a switch")
+        if any(len(set(inside)) < len(inside) or len(inside) > most for _, inside in self.cuts):
+            raise ProofError("a cut has a node twice, or all compute nodes")
         self._check_odd_sets(topology)
-        self._check_path_costs(topology)
-        return self.throughput
+        self._check_path_costs(topology, leaving=collective.flows_to_roots)
+        return self.operations(collective, nodes) * (nodes if collective.has_shards else 1)
 
     def _check_odd_sets(self, topology: Topology) -> None:
         if self.odd_sets and end_ports(topology).sending is not PortKind.BOTH:
@@ -130,16 +142,21 @@ class PricesProof(Proof):
             if not set(topology.compute).issuperset(inside):
                 raise ProofError("an odd set contains a switch")
 
-    def _check_path_costs(self, topology: Topology) -> None:
-        """Check that each path from a compute node to the next costs at least the weight of the cuts that it enters."""
+    def _check_path_costs(self, topology: Topology, *, leaving: bool) -> None:
+        """Check that each path between two compute nodes costs at least the weight of the cuts that it enters.
+
+        If data flows towards roots, the cuts that the path leaves count.
+        """
+        verb = "leaves" if leaving else "enters"
         costs = self._costs(topology)
         for node in topology.compute:
             for target, cost in _paths(topology, costs, node):
-                due = sum((weight for weight, cut in self.cuts if target in cut and node not in cut), Fraction(0))
+                inner, outer = (node, target) if leaving else (target, node)
+                due = sum((weight for weight, cut in self.cuts if inner in cut and outer not in cut), Fraction(0))
                 if cost < due:
                     ends = " -> ".join(repr(each) for each in topology.ids([node, target]))
                     raise ProofError(
-                        f"{ends} costs {cost} at the prices, less than {due}, the weight of the cuts that it enters"
+                        f"{ends} costs {cost} at the prices, less than {due}, the weight of the cuts that it {verb}"
                     )
 
     def _costs(self, topology: Topology) -> list[Fraction]:
@@ -191,6 +208,18 @@ def _sets(
     for number, each in enumerate(reading.objects(document, key, where)):
         place = f"{where}.{key}[{number}]"
         yield reading.rational(each, value, place), reading.nodes(each, "nodes", topology, place)
+
+
+def crossings(collective: Collective, nodes: int, inside: int) -> int:
+    """Return how many messages of an operation cross the border of a set of `inside` of the `nodes` compute nodes.
+
+    Example:
+        >>> [crossings(Collective(name), 5, 2) for name in ("broadcast", "scatter", "allgather")]
+        [1, 2, 3]
+    """
+    if collective.is_personalised:
+        return inside
+    return nodes - inside if collective.has_shards else 1
 
 
 def ports_of(topology: Topology, link: int) -> Iterator[Port]:

@@ -11,10 +11,10 @@ from typing import cast
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import json_text
 from forestcoll.base.json_parts import integer_of, list_of, object_of, rational_of
-from forestcoll.demand.collective import Collective
+from forestcoll.demand.collective import SERIES, Collective
 from forestcoll.schedule.document_parts import check_format
 from forestcoll.schedule.proof import Bound, PricesProof, Proof
-from forestcoll.schedule.proof.prices import Port, PortKind
+from forestcoll.schedule.proof.prices import Port, PortKind, crossings
 from forestcoll.schedule.series.value import Round, SeriesSchedule, SeriesTree, Transfer
 from forestcoll.topology import NodeId, Topology, topology_from_document, topology_to_document
 
@@ -39,8 +39,12 @@ def text_of(schedule: SeriesSchedule) -> Iterator[str]:
 def series_document(schedule: SeriesSchedule) -> dict[str, object]:
     """Return the JSON keys that describe a schedule, without its topology."""
     ids = [node.id for node in schedule.topology.nodes]
+    collective = schedule.collective
+    named = {} if collective is Collective.BROADCAST else {"collective": collective.value}
+    rooted = {} if schedule.source is None else {"source": ids[schedule.source]}
     document: dict[str, object] = {
-        "source": ids[schedule.source],
+        **named,
+        **rooted,
         "throughput": str(schedule.throughput),
         "period": str(schedule.period),
         "messages_per_period": schedule.messages,
@@ -63,7 +67,7 @@ def series_document(schedule: SeriesSchedule) -> dict[str, object]:
             if bandwidth != link.bandwidth
         ]
     if schedule.bound is not None:
-        document["optimal_throughput"] = str(schedule.bound.algbw)
+        document["optimal_throughput"] = str(schedule.bound.algbw / schedule.parts)
         document["certificate"] = _certificate_document(schedule.topology, schedule.bound.proof)
     return document
 
@@ -127,20 +131,32 @@ class _Reader:
         if period <= 0:
             raise self._error(f"period is {period}; it must be greater than 0")
         messages = self._integer(document, "messages_per_period", "", least=1)
+        collective = self._collective(document)
         schedule = SeriesSchedule(
             topology=self._topology,
-            source=self._node(document.get("source"), "source"),
+            collective=collective,
+            source=self._node(document.get("source"), "source") if collective.has_root else None,
             period=period,
             messages=messages,
             trees=trees,
             rounds=rounds,
-            bound=self._bound(document),
+            bound=self._bound(document, collective),
             bandwidths=self._bandwidths(document),
         )
         claimed = self._rational(document, "throughput", "")
         if claimed != schedule.throughput:
             raise self._error(f"throughput is {claimed}, but {messages} messages in {period} are {schedule.throughput}")
         return schedule
+
+    def _collective(self, document: Mapping[str, object]) -> Collective:
+        name = document.get("collective", Collective.BROADCAST.value)
+        if name not in {each.value for each in SERIES}:
+            known = ", ".join(repr(each.value) for each in SERIES)
+            raise self._error(f"collective is {shown(name)}; expected one of {known}")
+        collective = Collective(str(name))
+        if not collective.has_root and "source" in document:
+            raise self._error(f"{collective.with_article} has no source; leave it out")
+        return collective
 
     def _tree(self, tree: Mapping[str, object], place: str) -> SeriesTree:
         routes: list[tuple[int, ...]] = []
@@ -202,18 +218,21 @@ class _Reader:
             raise self._error(f"{place}: there is no link {one} -> {other}")
         return self._links[ends]
 
-    def _bound(self, document: Mapping[str, object]) -> Bound | None:
+    def _bound(self, document: Mapping[str, object], collective: Collective) -> Bound | None:
         certificate = document.get("certificate")
         if certificate is None and document.get("optimal_throughput") is None:
             return None
         if certificate is None:
             raise self._error("optimal_throughput has no certificate; give both or neither")
         proof = self._certificate(object_of(certificate, f"{self._where}: certificate"))
-        if document.get("optimal_throughput") is None:
-            if not sum(weight for weight, _ in proof.cuts):
-                raise self._error("certificate.cuts: the weights add up to 0; expected more than 0")
-            return Bound(Collective.BROADCAST, proof.throughput, proof)
-        return Bound(Collective.BROADCAST, self._rational(document, "optimal_throughput", ""), proof)
+        nodes = len(self._topology.compute)
+        if document.get("optimal_throughput") is not None:
+            claimed = self._rational(document, "optimal_throughput", "")
+        elif sum(weight * crossings(collective, nodes, len(cut)) for weight, cut in proof.cuts):
+            claimed = proof.operations(collective, nodes)
+        else:
+            raise self._error("certificate.cuts: the weights add up to 0; expected more than 0")
+        return Bound(collective, claimed * (nodes if collective.has_shards else 1), proof)
 
     def _certificate(self, certificate: Mapping[str, object]) -> PricesProof:
         prices = tuple(

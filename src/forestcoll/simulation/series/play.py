@@ -1,7 +1,8 @@
 """A simulation of messages through a periodic schedule: when each message has reached every node.
 
 The periods are simulated one after the other by the rule of *Steady-state broadcasts*, §5.4.2: in a period, a node
-forwards the messages that had reached it when the period began, in order. Then no transfer is ever interrupted. If a
+forwards the messages that had reached it when the period began, in order. Then no transfer is ever interrupted. In a
+reduce, a node sends what had reached it by all edges of the tree into it. If a
 period has far more new messages than there are, shorter cycles are faster: the period is cut into `cuts` equal cycles,
 and each cycle contains all rounds, each shorter by that factor. If a round ends in the middle of a message, the link
 continues with that message in the same round of the next cycle. The links of a round stay the same.
@@ -11,6 +12,7 @@ would start on a busy port, and a node forwards only messages that have arrived.
 """
 
 import heapq
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +21,7 @@ from math import lcm
 from forestcoll.base.errors import InputError, InternalError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.schedule.proof.prices import Port, ports_of
-from forestcoll.schedule.series.value import SeriesSchedule, Transfer
+from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree, Transfer
 
 MOST_EVENTS = 50_000_000
 """The most transfers and arrivals that are simulated, which takes tens of seconds."""
@@ -32,11 +34,11 @@ class SeriesRun:
     """The result of a simulation of a series.
 
     Attributes:
-        messages: the number of messages.
+        messages: the number of messages, or of operations of another collective than a broadcast.
         cycles: the number of cycles, including one that was not completed.
         cycle: the length of a cycle, in units of time.
-        completed: for each message, in the order in which the source sends them, the time when it had reached every
-            node.
+        completed: for each message, in the order in which they are sent, the time when it had reached every node that
+            needs it.
 
     Example:
         >>> from forestcoll.oneport import compare_series
@@ -89,7 +91,7 @@ def play_series(schedule: SeriesSchedule, messages: int, *, cuts: int = 1, progr
         raise InputError(f"{messages} messages and {cuts} cuts; there must be 1 or more of each")
     cycles = messages * cuts // schedule.messages + schedule.height
     transfers = sum(len(each.transfers) for each in schedule.rounds)
-    if cycles * transfers + messages * len(schedule.trees[0].edges) > MOST_EVENTS:
+    if cycles * transfers + messages * len(schedule.trees[0].edges) * len(_by_owner(schedule)) > MOST_EVENTS:
         raise InputError(
             f"{schedule.topology.name}: {messages} messages are about {cycles * transfers:.2g} transfers; "
             "simulate fewer messages"
@@ -135,12 +137,12 @@ class _Simulator:
         self._durations = [int(each * self._scale) for each in durations]
         self._paces = [[int(each * self._scale) for each in tree] for tree in paces]
         self._sent = [[0] * len(tree.edges) for tree in schedule.trees]
-        self._order = list(_in_order(schedule, messages))
+        self._orders = [list(_in_order(schedule, trees, messages)) for trees in _by_owner(schedule)]
         counts = [0] * len(schedule.trees)
-        for tree in self._order:
+        for tree in itertools.chain.from_iterable(self._orders):
             counts[tree] += 1
         self._arrivals: list[list[list[int]]] = [[[] for _ in tree.edges] for tree in schedule.trees]
-        self._before = [_edges_before(tree.edges) for tree in schedule.trees]
+        self._before = [_edges_before(tree) for tree in schedule.trees]
         self._counts = counts
         self._taken: dict[Port, int] = {}
         self._ports = [[self._of_edge(ends) for ends in tree.edges] for tree in schedule.trees]
@@ -161,7 +163,7 @@ class _Simulator:
     def _play_cycle(self, begin: int) -> None:
         """Simulate all rounds once; nodes forward what had arrived before."""
         ready = [
-            [len(tree[before]) if before is not None else count for before in befores]
+            [min((len(tree[edge]) for edge in before), default=count) for before in befores]
             for tree, befores, count in zip(self._arrivals, self._before, self._counts, strict=True)
         ]
         now = begin
@@ -192,16 +194,26 @@ class _Simulator:
             arrivals.append(begin + (message * self._unit - before) * pace)
 
     def _completed(self) -> Iterator[Fraction]:
-        """Yield, for each message, the time when it had reached every node."""
+        """Yield, for each operation, the time when its messages had reached every node that needs them."""
         place = [0] * len(self._counts)
-        for tree in self._order:
-            yield Fraction(max(edge[place[tree]] for edge in self._arrivals[tree]), self._scale)
-            place[tree] += 1
+        for trees in zip(*self._orders, strict=True):
+            ends = [edge[place[tree]] for tree in trees for edge in self._arrivals[tree]]
+            yield Fraction(max(ends), self._scale)
+            for tree in trees:
+                place[tree] += 1
 
 
-def _in_order(schedule: SeriesSchedule, messages: int) -> Iterator[int]:
-    """Yield the tree of each message: the next tree is the one that is furthest behind its share."""
-    heap = [(1 / tree.weight, number) for number, tree in enumerate(schedule.trees)]
+def _by_owner(schedule: SeriesSchedule) -> list[list[int]]:
+    """Return the numbers of the trees for each message of an operation."""
+    found: dict[int | None, list[int]] = {}
+    for number, tree in enumerate(schedule.trees):
+        found.setdefault(schedule.owner_of(tree), []).append(number)
+    return list(found.values())
+
+
+def _in_order(schedule: SeriesSchedule, trees: list[int], messages: int) -> Iterator[int]:
+    """Yield the tree of each message: the next of `trees` is the one that is furthest behind its share."""
+    heap = [(1 / schedule.trees[number].weight, number) for number in trees]
     heapq.heapify(heap)
     for _ in range(messages):
         due, number = heap[0]
@@ -209,15 +221,15 @@ def _in_order(schedule: SeriesSchedule, messages: int) -> Iterator[int]:
         heapq.heapreplace(heap, (due + 1 / schedule.trees[number].weight, number))
 
 
-def _edges_before(edges: tuple[tuple[int, int], ...]) -> list[int | None]:
-    """Return, for each edge of a tree, the index of the edge that its data arrives by; None for edges of the source.
+def _edges_before(tree: SeriesTree) -> list[list[int]]:
+    """Return, for each edge of a tree, the indices of the edges that its data arrives by.
 
-    On a switch, this is the previous edge. A compute node is the target of only one edge.
+    Inside a route this is the edge before. The first edge of a route waits for all routes that have ended on its node.
     """
-    entered: dict[int, int] = {}
-    found: list[int | None] = []
-    for place, (source, target) in enumerate(edges):
-        follows = place > 0 and edges[place - 1][1] == source
-        found.append(place - 1 if follows else entered.get(source))
-        entered[target] = place
+    ends: dict[int, list[int]] = {}
+    found: list[list[int]] = []
+    for route in tree.routes:
+        found.append(list(ends.get(route[0], [])))
+        found += [[place] for place in range(len(found) - 1, len(found) + len(route) - 3)]
+        ends.setdefault(route[-1], []).append(len(found) - 1)
     return found

@@ -54,7 +54,7 @@ class SeriesModel:
         for each in schedule.rounds:
             factor = _factor([places[ends] for ends in _edges(schedule, each)], wires, rates)
             longer += float(each.duration / schedule.period) * (factor - 1)
-        per_byte = float(1 / (schedule.throughput * unit)) * (1 + longer)
+        per_byte = float(1 / (schedule.algbw * unit)) * (1 + longer)
         return SeriesModel(schedule, costs.launch_us * 1e-6, latency, per_byte)
 
     def seconds(self, size: int, periods: int) -> float:
@@ -64,7 +64,7 @@ class SeriesModel:
 
     def best_periods(self, size: int) -> int:
         """Return the number of periods with the least T such that a message has at least one byte."""
-        most = max(1, size // self.schedule.messages)
+        most = max(1, size // (self.schedule.messages * self.schedule.parts))
         if not self.period_latency:
             return most
         square = (self.schedule.height - 1) * size * self.seconds_per_byte / self.period_latency

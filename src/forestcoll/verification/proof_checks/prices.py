@@ -1,4 +1,4 @@
-"""Prices of ports bound a series of broadcasts (*Steady-state broadcasts*, the dual of SSB(G)).
+"""Prices of ports bound a series of a collective (*Steady-state broadcasts*, the dual of SSB(G)).
 
 The cost of a message is the time that it takes at each port times the price of the port. It is at least the sum of the
 weights of all cuts, because the tree of the message enters each cut, and no path between compute nodes costs less than
@@ -8,10 +8,14 @@ most the sum of the prices / the sum of the weights.
 An odd set S of half-duplex nodes can have a price, too. A link between two of its nodes costs its time times the price,
 and at most (|S| - 1) / 2 such links are busy at the same time. A unit of the bandwidth that the links of a node share
 is used for 1 / (that bandwidth) by each message.
+
+An operation of another collective consists of several messages. In a scatter, a set is entered by a message for each of
+its nodes, and in an allgather by one from each node outside. So its weight counts as often. In a gather, a reduce or a
+reduce-scatter, messages leave the set instead.
 """
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from forestcoll.base.exact import exact_sum
@@ -29,11 +33,27 @@ _RECEIVES_ONE = frozenset({"one-port", "one-port-receive"})
 _HALF_DUPLEX = "half-duplex"
 _EXCLUSIVE = _SENDS_ONE | _RECEIVES_ONE | {_HALF_DUPLEX}
 
+_CROSSINGS: Mapping[Collective, Callable[[int, int], int]] = {
+    Collective.BROADCAST: lambda _inside, _outside: 1,
+    Collective.REDUCE: lambda _inside, _outside: 1,
+    Collective.SCATTER: lambda inside, _outside: inside,
+    Collective.GATHER: lambda inside, _outside: inside,
+    Collective.ALLGATHER: lambda _inside, outside: outside,
+    Collective.REDUCE_SCATTER: lambda _inside, outside: outside,
+}
+"""How many messages of an operation cross a cut, by the numbers of compute nodes inside and outside."""
+_INWARDS = frozenset({Collective.REDUCE, Collective.GATHER, Collective.REDUCE_SCATTER})
+_WHOLE = frozenset({Collective.BROADCAST, Collective.REDUCE})
+"""The collectives in which M is one message, not one for each compute node."""
+_OF_ALL = frozenset({Collective.ALLGATHER, Collective.REDUCE_SCATTER})
+"""The collectives without a root."""
+
 
 def prices_bound(proof: PricesProof, question: BoundQuestion) -> Fraction:
-    """Return the throughput that the prices prove."""
-    if question.collective is not Collective.BROADCAST:
-        raise UnprovenError(f"prices bound a series of broadcasts, and this is {question.collective.with_article}")
+    """Return the bound on algbw that the prices prove; a message has size 1."""
+    collective, nodes = question.collective, len(question.topology.compute)
+    if collective not in _CROSSINGS or (collective in _OF_ALL) != (question.root is None):
+        raise UnprovenError(f"prices bound no series of {collective.with_article}")
     if any(price <= 0 for _, price in proof.prices) or any(weight <= 0 for weight, _ in proof.cuts):
         raise UnprovenError("a price or the weight of a cut is 0 or less")
     if len({port for port, _ in proof.prices}) < len(proof.prices):
@@ -41,13 +61,18 @@ def prices_bound(proof: PricesProof, question: BoundQuestion) -> Fraction:
     others = set(question.topology.compute) - {question.root}
     if not proof.cuts or not all(cut and others.issuperset(cut) for _, cut in proof.cuts):
         raise UnprovenError("there is no cut, or one is empty or contains the source or a switch")
+    most = nodes - (question.root is None)
+    if any(len(set(cut)) < len(cut) or len(cut) > most for _, cut in proof.cuts):
+        raise UnprovenError("a cut has a node twice, or all compute nodes")
     require_coarse([price for price, _ in proof.odd_sets])
     require_coarse([*(price for _, price in proof.prices), *(weight for weight, _ in proof.cuts)])
     _require_odd_sets(proof, question.topology)
-    _require_costs(proof, question.topology)
+    _require_costs(proof, question.topology, leaving=collective in _INWARDS)
     paid = exact_sum(price for _, price in proof.prices)
     paid += exact_sum(price * Fraction(len(inside) - 1, 2) for price, inside in proof.odd_sets)
-    return paid / exact_sum(weight for weight, _ in proof.cuts)
+    crossed = _CROSSINGS[collective]
+    needed = exact_sum(weight * crossed(len(cut), nodes - len(cut)) for weight, cut in proof.cuts)
+    return paid / needed * (1 if collective in _WHOLE else nodes)
 
 
 def _require_odd_sets(proof: PricesProof, topology: Topology) -> None:
@@ -60,19 +85,21 @@ def _require_odd_sets(proof: PricesProof, topology: Topology) -> None:
             raise UnprovenError("an odd set does not have an odd number of different compute nodes")
 
 
-def _require_costs(proof: PricesProof, topology: Topology) -> None:
-    """Check that no path from a compute node to the next costs less than the weights of the cuts that it enters."""
+def _require_costs(proof: PricesProof, topology: Topology, *, leaving: bool) -> None:
+    """Check that no path between compute nodes costs less than the weights of the cuts that it enters, or leaves."""
     entered: dict[int, dict[int, Fraction]] = {each: {} for each in topology.compute}
     for place, (weight, cut) in enumerate(proof.cuts):
         for each in cut:
             entered[each][place] = weight
-    leaving = _costs(proof, topology)
+    costs = _costs(proof, topology)
     for source in topology.compute:
-        for target, cost in _path_costs(topology, leaving, source):
-            due = exact_sum(each for place, each in entered[target].items() if place not in entered[source])
+        for target, cost in _path_costs(topology, costs, source):
+            inner, outer = (source, target) if leaving else (target, source)
+            due = exact_sum(each for place, each in entered[inner].items() if place not in entered[outer])
             if cost < due:
                 path = f"{node(topology, source)} -> {node(topology, target)} costs {number(cost)} at the prices"
-                raise UnprovenError(f"{path}, less than {number(due)}, the weight of the cuts that it enters")
+                verb = "leaves" if leaving else "enters"
+                raise UnprovenError(f"{path}, less than {number(due)}, the weight of the cuts that it {verb}")
 
 
 def _costs(proof: PricesProof, topology: Topology) -> dict[int, list[tuple[int, Fraction]]]:

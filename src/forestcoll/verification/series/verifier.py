@@ -4,17 +4,19 @@ It accepts a schedule from any source. From the network alone, it computes exact
 what they can carry. The rules are the tables at the end of this file.
 
 Every edge carries all messages of its tree in every period, so a node can forward in one period what it received in the
-period before. So each message reaches every node after as many periods as the height of its tree.
+period before. So each message reaches every node after as many periods as the height of its tree. In a reduce or a
+reduce-scatter, a node sends in a period what it could add up before the period.
 """
 
-import itertools
+from collections.abc import Iterable
 from fractions import Fraction
 from math import lcm
 
 from forestcoll.base.exact import exact_sum
+from forestcoll.demand.collective import Collective
 from forestcoll.schedule.proof import PricesProof, Proof
 from forestcoll.schedule.proof.prices import Port, PortKind
-from forestcoll.schedule.series.value import SeriesSchedule, Transfer
+from forestcoll.schedule.series.value import SeriesSchedule, SeriesTree, Transfer
 from forestcoll.topology.graph.node_ports import RECEIVE_LIMIT, SEND_LIMIT, shared_bandwidths
 from forestcoll.topology.model import BOUNDED
 from forestcoll.verification.claims import Claim, is_optimal, wrong_collective, wrong_kind
@@ -38,6 +40,7 @@ def verify_series(schedule: SeriesSchedule) -> SeriesReport:
     return SeriesReport(
         fault=fault,
         algbw=schedule.algbw,
+        throughput=schedule.throughput,
         optimal=fault is None and is_optimal(schedule, schedule.algbw),
         bound=schedule.bound if fault is None else None,
     )
@@ -60,6 +63,24 @@ class _Context:
         durations = [each.duration for each in schedule.rounds]
         self.scale = lcm(*(duration.denominator for duration in durations))
         self.times = [int(duration * self.scale) for duration in durations]
+
+    @property
+    def path_only(self) -> bool:
+        """Whether each message goes to or comes from one node."""
+        return self.schedule.collective in {Collective.SCATTER, Collective.GATHER}
+
+    def outward(self, tree: SeriesTree) -> tuple[tuple[int, ...], ...]:
+        """Return the routes of a tree from its root, those of a tree to its root reversed."""
+        if self.schedule.collective not in {Collective.REDUCE, Collective.GATHER, Collective.REDUCE_SCATTER}:
+            return tree.routes
+        return tuple(route[::-1] for route in tree.routes[::-1])
+
+    def group(self, tree: SeriesTree) -> int | None:
+        """Return the node whose messages the tree carries: its end on a path, its root if all nodes are roots."""
+        routes = self.outward(tree)
+        if self.path_only:
+            return routes[-1][-1]
+        return routes[0][0] if self.schedule.source is None else None
 
     def name(self, node: int) -> str:
         """Return the id of a node as a message shows it."""
@@ -101,27 +122,43 @@ def _number(value: Fraction) -> str:
 
 def _source(context: _Context) -> str | None:
     source = context.schedule.source
+    if source is None:
+        return None
     return None if context.nodes[source].is_compute else f"the source {context.name(source)} is a switch"
 
 
 def _trees(context: _Context) -> str | None:
     for number, tree in enumerate(context.schedule.trees):
-        reached = {context.schedule.source}
-        for route in tree.routes:
-            for ends in itertools.pairwise(route):
-                if ends not in context.links:
-                    return f"tree {number}: there is no link {context.name(ends[0])} -> {context.name(ends[1])}"
-            if any(context.nodes[node].is_compute for node in route[1:-1]):
-                return f"tree {number}: a route goes through a compute node"
-            if route[0] not in reached:
-                return f"tree {number}: {context.name(route[0])} sends before it is reached"
-            if route[-1] in reached or not context.nodes[route[-1]].is_compute:
-                return f"tree {number}: {context.name(route[-1])} is entered twice, or is a switch"
-            reached.add(route[-1])
-        missed = next((node for node in context.topology.compute if node not in reached), None)
-        if missed is not None:
-            return f"tree {number} does not reach {context.name(missed)}"
+        fault = _wrong_links(context, tree) or _wrong_order(context, tree)
+        if fault is not None:
+            return f"tree {number}{fault}"
     return None
+
+
+def _wrong_links(context: _Context, tree: SeriesTree) -> str | None:
+    missing = next((ends for ends in tree.edges if ends not in context.links), None)
+    if missing is not None:
+        return f": there is no link {context.name(missing[0])} -> {context.name(missing[1])}"
+    if any(context.nodes[node].is_compute for route in tree.routes for node in route[1:-1]):
+        return ": a route goes through a compute node"
+    return None if tree.routes else " has no edges"
+
+
+def _wrong_order(context: _Context, tree: SeriesTree) -> str | None:
+    routes, source = context.outward(tree), context.schedule.source
+    here = routes[0][0] if source is None else source
+    reached = {here}
+    for route in routes:
+        if route[0] not in reached:
+            return f": {context.name(route[0])} sends before it is reached"
+        if route[-1] in reached or not context.nodes[route[-1]].is_compute:
+            return f": {context.name(route[-1])} is entered twice, or is a switch"
+        if context.path_only and route[0] != here:
+            return f" is not a path: it branches at {context.name(route[0])}"
+        here = route[-1]
+        reached.add(here)
+    missed = next((node for node in context.topology.compute if node not in reached), None)
+    return None if context.path_only or missed is None else f" does not reach {context.name(missed)}"
 
 
 def _weights(context: _Context) -> str | None:
@@ -130,10 +167,22 @@ def _weights(context: _Context) -> str | None:
         count = tree.weight * schedule.period
         if count <= 0 or count.denominator > 1:
             return f"tree {number}: its weight makes {_number(count)} messages a period; expected 1 or more, whole"
-    total = exact_sum(tree.weight for tree in schedule.trees) * schedule.period
-    if total != schedule.messages:
-        return f"the trees carry {_number(total)} messages a period; expected {schedule.messages}"
+    groups: dict[int | None, list[Fraction]] = {node: [] for node in _groups(context)}
+    for tree in schedule.trees:
+        groups[context.group(tree)].append(tree.weight)
+    for node, weights in groups.items():
+        total = exact_sum(weights) * schedule.period
+        if total != schedule.messages:
+            of = "" if node is None else f" of {context.name(node)}"
+            return f"the trees{of} carry {_number(total)} messages a period; expected {schedule.messages}"
     return None
+
+
+def _groups(context: _Context) -> Iterable[int | None]:
+    """Return the nodes that have messages of their own in each operation, or None for one message of the source."""
+    if context.path_only or context.schedule.source is None:
+        return [node for node in context.topology.compute if node != context.schedule.source]
+    return [None]
 
 
 def _rounds(context: _Context) -> str | None:
@@ -239,10 +288,12 @@ def _optimum(claim: Claim) -> str | None:
     bound = claim.schedule.bound
     if bound is None:
         return None
-    if bound.algbw != claim.proven:
-        return f"the certificate proves {_number(claim.proven)}, not the claimed {_number(bound.algbw)}"
+    parts = len(claim.network.topology.compute) if claim.schedule.collective.has_shards else 1
+    proven, claimed = claim.proven / parts, bound.algbw / parts
+    if claimed != proven:
+        return f"the certificate proves {_number(proven)}, not the claimed {_number(claimed)}"
     if claim.achieved is not None and claim.achieved > bound.algbw:
-        return f"the throughput is above the {_number(bound.algbw)} that the certificate proves"
+        return f"the throughput is above the {_number(claimed)} that the certificate proves"
     return None
 
 
@@ -250,14 +301,14 @@ RULES: tuple[Rule[_Context], ...] = (
     Rule("source", "The source is a compute node.", _source),
     Rule(
         "trees",
-        "Each tree follows links. It enters each compute node except the source exactly once, from a node that it has "
-        "already reached.",
+        "Each tree follows links. It enters each compute node except its root exactly once, from a node that it has "
+        "already reached. A tree to a root is such a tree reversed. In a scatter or a gather, a tree is a path.",
         _trees,
     ),
     Rule(
         "weights",
         "Weights are greater than 0, give integer numbers of messages per period, and add up to the messages of a "
-        "period.",
+        "period: for each other node in a scatter or a gather, for each root in an allgather or a reduce-scatter.",
         _weights,
     ),
     Rule("rounds", "Durations are greater than 0 and fit into the period.", _rounds),
@@ -293,7 +344,7 @@ CLAIMS: tuple[Rule[Claim], ...] = (
     Rule(
         "certificate",
         "Prices and weights of cuts are greater than 0, odd sets are sets of half-duplex nodes, and each link costs at "
-        "least the sum of the weights of the cuts that it enters.",
+        "least the sum of the weights of the cuts that it enters, or leaves towards a root.",
         _certificate,
     ),
     Rule("optimum", "The certificate proves the claimed optimum.", _optimum),

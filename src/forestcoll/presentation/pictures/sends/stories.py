@@ -107,7 +107,7 @@ def _from_root(paths: Iterable[tuple[int, ...]]) -> list[int]:
     return orders
 
 
-def _from_leaves(paths: list[tuple[int, ...]]) -> list[int]:
+def _from_leaves(paths: Iterable[tuple[int, ...]]) -> list[int]:
     """Return the order of each path of a reduce: one more than the greatest of the paths into its source."""
     into: dict[int, int] = {}
     orders = []
@@ -152,10 +152,10 @@ def _shard_sends(schedule: StepSchedule, shard: int) -> tuple[DrawnSend, ...]:
 
 def _series(schedule: SeriesSchedule) -> Iterator[Story]:
     for place, tree in enumerate(schedule.trees):
-        orders = _from_root(tree.routes)
+        orders = _from_leaves(tree.routes)  # also right from a root, as no node is entered twice
         sends = (DrawnSend(order, route, Fraction(1)) for order, route in zip(orders, tree.routes, strict=True))
         name = f"tree {place + 1:,} of {len(schedule.trees):,}, {tree.weight} messages per unit of time"
-        yield Story(name, tuple(sorted(sends, key=lambda send: send.order)), schedule.source)
+        yield Story(name, tuple(sorted(sends, key=lambda send: send.order)), schedule.root_of(tree))
 
 
 STORIES: Mapping[type[Schedule], Callable[[Any], Iterator[Story]]] = {

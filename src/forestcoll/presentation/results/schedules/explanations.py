@@ -184,13 +184,13 @@ def _explain_lengths(bound: Bound, topology: Topology, demand: NodeDemand) -> li
     ]
 
 
-def _explain_prices(bound: Bound, topology: Topology, _demand: NodeDemand) -> list[str]:
+def _explain_prices(bound: Bound, topology: Topology, demand: NodeDemand) -> list[str]:
     proof = cast("PricesProof", bound.proof)
+    most = proof.operations(demand.collective, len(topology.compute))
+    each, every = ("message", "sends") if demand.collective is Collective.BROADCAST else ("operation", "does")
     count = f"{len(proof.prices)} port{'s' * (len(proof.prices) != 1)}"
-    cost = (
-        f"At the prices of {count}, every message costs at least 1, and a unit of time at all ports costs {bound.algbw}"
-    )
-    return [f"{cost}. So no schedule on {topology.name} sends more than {bound.algbw} messages per unit of time."]
+    cost = f"At the prices of {count}, every {each} costs at least 1, and a unit of time at all ports costs {most}"
+    return [f"{cost}. So no schedule on {topology.name} {every} more than {most} {each}s per unit of time."]
 
 
 def _links(topology: Topology, links: tuple[Link, ...] | list[Link]) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from forestcoll.base.errors import InputError
+from forestcoll.demand.collective import Collective
 from forestcoll.presentation.pictures.charts.gantt import KINDS, Bar, gantt_chart
 from forestcoll.presentation.pictures.charts.parts import headed
 from forestcoll.presentation.pictures.raster import write_picture
@@ -36,7 +37,8 @@ def draw_period(schedule: SeriesSchedule, path: Path) -> None:
     period, trees = schedule.period, len(schedule.trees)
     length = f", which is {period} unit{'s' * (period != 1)} of time" if len(str(period)) <= _MAX_DIGITS else ""
     kinds = [f"tree {number}" for number in range(trees)] if trees <= KINDS else []
-    title = f"one period, {float(schedule.throughput):.6g} messages per unit of time"
+    each = "message" if schedule.collective is Collective.BROADCAST else "operation"
+    title = f"one period, {float(schedule.throughput):.6g} {each}s per unit of time"
     rows = [(name, 1) for name in names]
     drawn = gantt_chart("Bars: the transfers of each tree", (f"part of the period{length}", 1.0), rows, bars, kinds)
     write_picture(text(headed((schedule.topology.name, title), drawn)), path)
