@@ -39,6 +39,7 @@ SEARCHES = {
     "simulation/lower_bound/parts.py": "a queue of pairs to merge",
     "simulation/series/play.py": "a queue of messages",
     "simulation/traces.py": "queues of events",
+    "topology/symmetry/hanging.py": "a queue of nodes, those with the most neighbours first",
     "torch/schedules/engines.py": "a queue of operations",
     "what_if/limiting_cuts.py": "images of a set of nodes",
     "what_if/value.py": "the last cuts",

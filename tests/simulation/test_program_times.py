@@ -1,5 +1,6 @@
 """The time of small programs, computed by hand: a chunk takes 1 us on a link, an instruction 1 us, a latency 2 us."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from forestcoll.programs.model import (
     Block,
     Buffer,
     Channel,
+    DeferredRanks,
     Instruction,
     Message,
     Multicast,
@@ -160,3 +162,16 @@ def test_a_block_forwards_each_slice_of_a_message_when_it_has_arrived(messages: 
     paths = Paths(network, network.compute, {})
     simulation = EventSimulation(chain, paths, free)
     assert simulation.run(2000, messages=Messages(*messages)).seconds * 1e6 == pytest.approx(time)
+
+
+def test_ranks_that_are_made_when_they_are_read_are_made_once() -> None:
+    chain = program([[COPY, SEND]], [[RECEIVE]])
+    made: list[int] = []
+
+    def rank(number: int) -> Rank:
+        made.append(number)
+        return chain.ranks[number]
+
+    deferred = replace(chain, ranks=DeferredRanks(rank, [1, 1]))
+    assert microseconds(deferred) == microseconds(chain)
+    assert made == [0, 1]

@@ -12,12 +12,13 @@ The times are those of `simulate`. So the best schedule for a size is the same f
 the runtime and the torch backend.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import inf, isqrt
 from statistics import mean
+from types import MappingProxyType
 from typing import TypeAlias
 
 from forestcoll.algorithms.best_schedule import BestOverSizes, BestSchedule, OptimumFrom, SizeRange
@@ -68,6 +69,7 @@ class _Candidate:
     problem: Problem
     costs: Costs
     accept: Callable[[Schedule], bool] | None
+    known: Schedule | None = None
 
     @cached_property
     def is_accepted(self) -> bool:
@@ -82,7 +84,7 @@ class _Candidate:
     def schedule(self) -> Schedule | None:
         """The schedule; None if the method does not apply to the problem."""
         try:
-            return self.method.schedule(self.problem)
+            return self.known or self.method.schedule(self.problem)
         except (InputError, NoSolutionError):
             return None
 
@@ -103,6 +105,7 @@ class BySize:
         problem: the problem; its size is not used.
         costs: the costs of a send; the defaults of `Costs` if None.
         accept: says whether a schedule may be chosen; all may if None.
+        known: the schedules of methods that are made already, by the text of the method.
 
     Raises:
         InputError: the size in bytes of the network's bandwidth unit is not known.
@@ -110,10 +113,15 @@ class BySize:
     """
 
     def __init__(
-        self, problem: Problem, costs: Costs | None = None, accept: Callable[[Schedule], bool] | None = None
+        self,
+        problem: Problem,
+        costs: Costs | None = None,
+        accept: Callable[[Schedule], bool] | None = None,
+        known: Mapping[str, Schedule] = MappingProxyType({}),
     ) -> None:
         self._problem, self._costs, self._accept = problem.silent(), costs or Costs(), accept
         self._bound = schedule_bound(problem.optimum, self._costs)
+        self._schedules = known
         self._made: dict[str, _Candidate] = {}
         self._known: dict[int, BestSchedule] = {}
 
@@ -124,7 +132,8 @@ class BySize:
         )
 
     def _candidate(self, method: Method) -> _Candidate:
-        made = _Candidate(method, self._problem, self._costs, self._accept)
+        known = self._schedules.get(str(method))
+        made = _Candidate(method, self._problem, self._costs, self._accept, known)
         return self._made.setdefault(made.text, made)
 
     def at(self, size: int) -> BestSchedule:

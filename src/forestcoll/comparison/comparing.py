@@ -239,7 +239,8 @@ class _Rows:
         """Let the first row have the best schedule for each size: also that of an algorithm that searches for long."""
         if not self._sizes:
             return
-        by_size = BySize(self._problem, self._costs)
+        known = {row.name: row.schedule for row in self._rows[1:] if row.schedule is not None}
+        by_size = BySize(self._problem, self._costs, known=known)
         best = tuple(self._best(by_size.at(size), place) for place, size in enumerate(self._sizes))
         for schedule in {each.method: each.schedule for each in best}.values():
             certified(verify(schedule))

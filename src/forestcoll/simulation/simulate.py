@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from forestcoll.base.errors import InputError
 from forestcoll.programs.lowering import Options, default_options, lower
-from forestcoll.programs.model import Program
+from forestcoll.programs.model import Program, instruction_count
 from forestcoll.schedule.bundle.value import BundleSchedule
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.loads_of import link_loads
@@ -20,7 +20,7 @@ from forestcoll.simulation.bundle.times import BundleModel
 from forestcoll.simulation.costs import Costs, Point, point_at
 from forestcoll.simulation.flows.times import FlowModel
 from forestcoll.simulation.loads import Loads
-from forestcoll.simulation.program.events import Timeline, run_in_time
+from forestcoll.simulation.program.events import EventSimulation, Timeline
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.series.times import SeriesModel
 from forestcoll.simulation.steps.times import StepModel, StepWork
@@ -173,6 +173,7 @@ class ProgramModel:
         self._options = options or default_options(schedule)
         self.paths = paths_of(schedule)
         self._programs: dict[int, Program] = {}
+        self._simulations: dict[int, EventSimulation] = {}
 
     def program(self, pieces: int) -> Program:
         """Return the program in which the data of each tree is cut into this number of `pieces`."""
@@ -184,7 +185,7 @@ class ProgramModel:
     def point(self, size: int) -> Point:
         """Return the time of M of `size` bytes; the number of pieces is doubled while that saves time."""
         best, pieces = self._point(size, 1), 2
-        instructions = sum(1 for _ in self.program(1).instructions())
+        instructions = instruction_count(self.program(1))
         while pieces <= MOST_PIECES and pieces * instructions <= MOST_INSTRUCTIONS:
             point = self._point(size, pieces)
             if point.seconds >= best.seconds:
@@ -193,11 +194,15 @@ class ProgramModel:
         return best
 
     def _point(self, size: int, pieces: int) -> Point:
-        program = self.program(pieces)
-        part = max(each.count for *_, each in program.instructions()) * pieces / program.chunks
+        part = self._simulation(pieces).most_chunks * pieces / self.program(pieces).chunks
         seconds = self.run(size, pieces).seconds
         return point_at(self._schedule, size=size, seconds=seconds, pieces=pieces, part=part)
 
     def run(self, size: int, pieces: int) -> Timeline:
         """Simulate the program with this number of `pieces` on M of `size` bytes."""
-        return run_in_time(self.program(pieces), self.paths, size, self._costs)
+        return self._simulation(pieces).run(size)
+
+    def _simulation(self, pieces: int) -> EventSimulation:
+        if pieces not in self._simulations:
+            self._simulations[pieces] = EventSimulation(self.program(pieces), self.paths, self._costs)
+        return self._simulations[pieces]

@@ -78,6 +78,7 @@ from forestcoll.solver.bounds.latency import latency_bound
 from forestcoll.solver.forests.value import TreeOptimum
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.boxes import box_numbers
+from forestcoll.topology.symmetry.hanging import hanging_orbits
 
 
 @dataclass(frozen=True)
@@ -391,11 +392,14 @@ class _Sums:
 
 
 def _sets(best: TreeOptimum) -> Iterator[frozenset[int]]:
-    every = frozenset(range(len(best.topology.nodes)))
+    """Yield the cut of the proof, boxes and single members, and their complements; of equal members only the first."""
+    topology = best.topology
+    every = frozenset(range(len(topology.nodes)))
     boxes: dict[int, set[int]] = {}
-    for node, box in box_numbers(best.topology).items():
+    for node, box in box_numbers(topology).items():
         boxes.setdefault(box, set()).add(node)
-    singles = (frozenset({member}) for member in best.members)
+    members = best.members if best.ranks is not None else hanging_orbits(topology).first_compute(topology)
+    singles = (frozenset({member}) for member in members)
     for nodes in (frozenset(best.cut), *map(frozenset, boxes.values()), *singles):
         yield nodes
         yield every - nodes

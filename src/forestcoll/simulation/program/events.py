@@ -11,12 +11,12 @@ import numpy as np
 
 from forestcoll.base.errors import InputError
 from forestcoll.kernels.events import EventColumns, EventProgram, event_program
-from forestcoll.programs.model import Program
+from forestcoll.programs.model import Program, block_counts
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.loads import bytes_per_second
 from forestcoll.simulation.program.paths import Paths
 from forestcoll.simulation.program.rounds import Messages, chunks_in_rounds, tables_in_messages, tables_in_rounds
-from forestcoll.simulation.program.tables import Encoder
+from forestcoll.simulation.program.tables import COLUMNS, Encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,13 @@ class EventSimulation:
         self._tables = encoder.tables()
         self._multipaths = [flow.path(paths) for flow in encoder.flows]
         self._blocks = tuple(
-            (rank, block) for rank, each in enumerate(program.ranks) for block in range(len(each.blocks))
+            (rank, block) for rank, count in enumerate(block_counts(program)) for block in range(count)
         )
+
+    @cached_property
+    def most_chunks(self) -> int:
+        """The most chunks of an instruction."""
+        return int(self._tables["instructions"][::COLUMNS].max())
 
     def run(self, size: int, rounds: int | None = None, messages: Messages | None = None) -> Timeline:
         """Simulate the program on `size` bytes of data M.

@@ -1,12 +1,12 @@
 """A program as tables of numbers, for the native simulation."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
 import numpy as np
 
 from forestcoll.kernels.events import EventTables, Numbers, Reals, Rows
-from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span
+from forestcoll.programs.model import Buffer, ChannelKind, Instruction, Message, Multicast, Program, Span, block_counts
 from forestcoll.simulation.costs import Costs
 from forestcoll.simulation.program.limits import RouteShare, Work, limits_of, work_on_rank
 from forestcoll.simulation.program.paths import Multipath, Paths
@@ -61,6 +61,8 @@ class _Lists:
 class Encoder:
     """Makes the tables of a program. Blocks, semaphores, barriers and flows are numbered over all ranks.
 
+    It reads each rank once, because ranks of large programs are made when they are read.
+
     Attributes:
         flows: the number of each flow.
     """
@@ -70,8 +72,9 @@ class Encoder:
         self.flows: dict[RouteShare, int] = {}
         self._program, self._paths, self._costs = program, paths, costs
         self._ports = {place for place, each in enumerate(program.channels) if each.kind is ChannelKind.PORT}
-        self._first_blocks = _sums(len(each.blocks) for each in program.ranks)
-        self._first_semaphores = _sums(len(each.semaphores) for each in program.ranks)
+        self._first_blocks = _sums(block_counts(program))
+        self._semaphores: list[int] = []
+        self._signalled: set[int] = set()
         self._barriers: dict[tuple[int, int], int] = {}
         self._lists = {name: _Lists() for name in LISTS}
         self._packets: list[tuple[str, int, Span | Multicast]] = []
@@ -81,14 +84,18 @@ class Encoder:
         """Return the tables."""
         program, lists = self._program, self._lists
         instructions: list[int] = []
-        for number, (rank, block, _, each) in enumerate(program.instructions()):
-            instructions += self._columns(rank, each)
-            if each.targets:
-                self._add_places(number, rank, block, each)
-            self._add_order(number, rank, each)
+        block_starts = [0]
+        for rank, each in enumerate(program.ranks):
+            for block, listed in enumerate(each.blocks):
+                for number, instruction in enumerate(listed.instructions, start=block_starts[-1]):
+                    instructions += self._columns(rank, instruction)
+                    if instruction.targets:
+                        self._add_places(number, rank, block, instruction)
+                    self._add_order(number, rank, instruction)
+                block_starts.append(block_starts[-1] + len(listed.instructions))
+            self._semaphores += each.semaphores
         cells = self._add_packets()
-        rows = {name: each.rows(len(instructions) // COLUMNS) for name, each in lists.items()}
-        blocks = [len(block.instructions) for each in program.ranks for block in each.blocks]
+        rows = {name: each.rows(block_starts[-1]) for name, each in lists.items()}
         limits = limits_of(self._paths, list(self.flows), self._costs)
         links = _Lists()
         for flow, multipath in enumerate(limits.multipaths):
@@ -100,15 +107,15 @@ class Encoder:
             "ranks": len(program.ranks),
             "barriers": len(self._barriers),
             "cells": cells,
-            "block_starts": _numbers(_sums(blocks)),
-            "loops": _Lists().rows(len(blocks)),
+            "block_starts": _numbers(block_starts),
+            "loops": _Lists().rows(len(block_starts) - 1),
             "instructions": _numbers(instructions),
             "channels": _numbers([value for place in range(len(program.channels)) for value in self._channel(place)]),
             "channel_latencies": self._channel_latencies(),
             "flow_targets": _numbers([flow.targets[0] for flow in self.flows]),
             "flow_latencies": latencies,
             "flow_delays": latencies * [2.0 * flow.is_read for flow in self.flows],
-            "semaphores": _numbers([start for each in program.ranks for start in each.semaphores]),
+            "semaphores": _numbers(self._semaphores),
             "links": links.rows(len(self.flows)),
             "weights": _reals(weight for each in limits.multipaths for weight in each.weights),
             "bandwidths": np.ascontiguousarray(limits.bandwidths, dtype=np.float64),
@@ -171,7 +178,7 @@ class Encoder:
 
     def _add_order(self, number: int, rank: int, instruction: Instruction) -> None:
         """Add what an instruction waits for, and what waits for it."""
-        lists = self._lists
+        lists, first = self._lists, len(self._semaphores)
         for dependency in instruction.after:
             lists["after"].add(number, self._first_blocks[rank] + dependency.block)
             lists["after"].add(number, dependency.instruction)
@@ -179,12 +186,13 @@ class Encoder:
             lists["waits"].extend(number, instruction.waits)
         if instruction.signals:
             lists["signals"].extend(number, instruction.signals)
+            self._signalled.update(instruction.signals)
         if instruction.flushes:
             lists["flushes"].extend(number, instruction.flushes)
         if instruction.acquires:
-            lists["acquires"].extend(number, self._semaphores(rank, instruction.acquires))
+            lists["acquires"].extend(number, (first + each for each in instruction.acquires))
         if instruction.releases:
-            lists["releases"].extend(number, self._semaphores(rank, instruction.releases))
+            lists["releases"].extend(number, (first + each for each in instruction.releases))
 
     def _add_packets(self) -> int:
         """Add the cells of all packets, and return the number of cells: the parts of buffers where packets may be."""
@@ -199,9 +207,6 @@ class Encoder:
                 self._lists[name].extend(number, (rank, begins[rank, place.buffer] + place.offset, place.count))
         return sum(sizes.values())
 
-    def _semaphores(self, rank: int, numbers: Iterable[int]) -> Iterator[int]:
-        return (self._first_semaphores[rank] + number for number in numbers)
-
     def _flow(self, flow: RouteShare) -> int:
         return self.flows.setdefault(flow, len(self.flows))
 
@@ -211,9 +216,8 @@ class Encoder:
         return int(place in self._ports), self._program.channels[place].target, _NONE if slots is None else slots
 
     def _channel_latencies(self) -> Reals:
-        signalled = {channel for _, _, _, each in self._program.instructions() for channel in each.signals}
         return _reals(
-            self._latency(self._paths.between(each.source, each.target)) if place in signalled else 0.0
+            self._latency(self._paths.between(each.source, each.target)) if place in self._signalled else 0.0
             for place, each in enumerate(self._program.channels)
         )
 

@@ -13,7 +13,8 @@ Refinement*, 2014). The partition is found by refinement:
   of each class. Then pairs are refined again.
 
 If a group of symmetries is known, only one source of each orbit is listed. The flows of its images are images of its
-flow, so the load of a link is a mean over the orbit of the link.
+flow, so the load of a link is a mean over the orbit of the link. All sums then count a source as often as its orbit has
+nodes.
 
 Colours are sums of 64-bit hashes. Colours of nodes, classes of links and classes of pairs with a link are hashed as
 three kinds of numbers, so that a sum tells a node of colour 1 at a link of class 2 from the reverse. Every refinement
@@ -54,6 +55,7 @@ class FlowClasses:
         of_pair: one row for each source: the class of the pair with each link; -1 for links into the source.
         of_link: the class of each link.
         orbits: the orbits of the group of symmetries.
+        times: for each listed source, the number of nodes of its orbit.
     """
 
     topology: Topology
@@ -62,6 +64,7 @@ class FlowClasses:
     of_pair: Numbers
     of_link: Numbers
     orbits: Orbits
+    times: Numbers
 
     @staticmethod
     def of(topology: Topology, sent: Mapping[int, Mapping[int, Fraction]], orbits: Orbits) -> "FlowClasses":
@@ -104,18 +107,23 @@ class FlowClasses:
 
     @cached_property
     def column_sizes(self) -> Numbers:
-        """The number of listed pairs in each class."""
-        return np.bincount(self.of_pair[self.of_pair >= 0], minlength=self.columns)
+        """The number of pairs in each class, of which those that the listed symmetries map to each other count once."""
+        return self._counts(slice(None)) // self.orbits.symmetry.order
+
+    def _counts(self, links: slice | Numbers) -> Numbers:
+        """Return the number of pairs with these links in each class, with all images of the listed sources."""
+        used = self.of_pair[:, links]
+        is_used = used >= 0
+        times = np.broadcast_to(self.times[:, None], used.shape)[is_used]
+        return np.bincount(used[is_used], times, self.columns).astype(np.int64)
 
     def loads(self, link_class: int) -> dict[int, int]:
         """Return how often each class of pairs uses a link of this class, with all images of the listed sources."""
         orbit_of = np.array(self.orbits.of_link)
         first = int((self.of_link == link_class).argmax())
         members = np.flatnonzero(orbit_of == orbit_of[first])
-        used = self.of_pair[:, members].ravel()
-        counts = np.bincount(used[used >= 0], minlength=self.columns)
-        times = self.orbits.symmetry.order
-        return {int(column): int(counts[column]) * times // len(members) for column in np.flatnonzero(counts)}
+        counts = self._counts(members)
+        return {int(column): int(counts[column]) // len(members) for column in np.flatnonzero(counts)}
 
     def flow(self, place: int, values: Sequence[Fraction]) -> list[Fraction]:
         """Return the flow of the source at `place` over each link, from the values of the classes."""
@@ -136,6 +144,7 @@ class _Refinement:
     ) -> None:
         self._topology, self._orbits, self._most = topology, orbits, most
         self._sources = tuple(node for node in orbits.first_nodes if sent.get(node))[:first_sources]
+        self._times = np.array(orbits.node_sizes)[np.array(orbits.of_node)[list(self._sources)]]
         self._tails = np.array([link.source for link in topology.links], dtype=np.int64)
         self._heads = np.array([link.target for link in topology.links], dtype=np.int64)
         nodes = len(topology.nodes)
@@ -181,7 +190,9 @@ class _Refinement:
 
     def classes(self) -> FlowClasses:
         """Return the classes after `run`."""
-        return FlowClasses(self._topology, self._sources, self._of_node, self._of_pair, self._of_link, self._orbits)
+        return FlowClasses(
+            self._topology, self._sources, self._of_node, self._of_pair, self._of_link, self._orbits, self._times
+        )
 
     def _will_be_many(self) -> bool:
         """Return whether the colours of nodes show that there will be more than `most` classes of pairs with a link.
@@ -221,12 +232,14 @@ class _Refinement:
     def _split_links(self, of_pair: Numbers) -> Numbers:
         """Return classes of links such that equal links are used by equal numbers of pairs of each class."""
         orbit_of = np.array(self._orbits.of_link)
-        used = np.where(of_pair < 0, np.uint64(0), _hashes(of_pair, _PAIR)).sum(axis=0, dtype=np.uint64)
-        totals = np.zeros(len(self._orbits.link_sizes), dtype=np.uint64)
-        np.add.at(totals, orbit_of, used)
-        times = self._orbits.symmetry.order // np.array(self._orbits.link_sizes)
-        signature = totals * times.astype(np.uint64)
-        return _numbered(_mixed(signature[orbit_of]) + _hashes(self._of_link, _LINK))
+        sizes, times = np.array(self._orbits.link_sizes, dtype=np.uint64), self._times.astype(np.uint64)
+        hashes = np.where(of_pair < 0, np.uint64(0), _hashes(of_pair, _PAIR))
+        signature = np.zeros(len(orbit_of), dtype=np.uint64)
+        for half in (hashes >> np.uint64(32), hashes & np.uint64(2**32 - 1)):  # sums of halves do not overflow
+            totals = np.zeros(len(sizes), dtype=np.uint64)
+            np.add.at(totals, orbit_of, times @ half)
+            signature = _mixed(signature + (totals // sizes)[orbit_of])
+        return _numbered(signature + _hashes(self._of_link, _LINK))
 
 
 class _Groups:

@@ -25,6 +25,7 @@ from forestcoll.solver.flows.rooted import rooted_flow
 from forestcoll.solver.flows.value import FlowOptimum, FlowPath
 from forestcoll.topology import Symmetry, Topology
 from forestcoll.topology.graph.part import usable_part, widened
+from forestcoll.topology.symmetry.hanging import hanging_orbits
 from forestcoll.topology.symmetry.orbits import Orbits
 
 MOST_COLUMNS = 60_000
@@ -106,7 +107,8 @@ def _all_pairs(  # noqa: PLR0913 (what `flow_search` takes)
     if sources * len(part.links) > MOST_CELLS:
         return _spread(topology, part, demand, progress)
     progress.begin("dividing flows into classes")
-    classes = FlowClasses.few(part, sent, orbits, most_columns)
+    only_bound = not needs_paths and demand.matrix is None and not orbits.symmetry.shifts
+    classes = FlowClasses.few(part, sent, hanging_orbits(part) if only_bound else orbits, most_columns)
     if classes is None:
         return _spread(topology, part, demand, progress)
     needs = [sent[source] for source in classes.sources]
@@ -119,6 +121,8 @@ def _all_pairs(  # noqa: PLR0913 (what `flow_search` takes)
         if bound.algbw == found.algbw:
             return FlowOptimum(topology, found.algbw, bound, demand, (), orbits.symmetry)
     progress.begin("dividing flows into paths")
+    if only_bound:
+        classes = FlowClasses.of(part, sent, orbits)  # the same classes, with a row for each source
     paths = tuple(
         FlowPath(*each) for place in range(len(classes.sources)) for each in _paths(classes, place, needs[place], found)
     )
@@ -152,11 +156,11 @@ def _best_bound(demand: NodeDemand, classes: FlowClasses, found: ProgramResult, 
 
     Lengths are equal on the links of an orbit, so the distances from one source of each orbit are enough.
     """
-    part, best = classes.topology, None
+    part, best, times = classes.topology, None, dict(zip(classes.sources, classes.times.tolist(), strict=True))
     for lengths in found.lengths:
         proof = LengthsProof.of(part, lengths)
         used = sum((link.bandwidth * each for link, each in zip(part.links, lengths, strict=True)), Fraction(0))
-        apart = classes.orbits.symmetry.order * distance_sum(part, demand, lengths, classes.sources)
+        apart = distance_sum(part, demand, lengths, times)
         if not apart:
             continue
         value = used / apart

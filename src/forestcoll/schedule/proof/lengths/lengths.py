@@ -8,7 +8,7 @@ because the flow from s to t uses at least d(s, t) algbw times their distance. I
 pairs of N compute nodes. A gather and a scatter are bounded in the same way.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
@@ -62,7 +62,7 @@ class LengthsProof(LinkLengths):
 
 
 def distance_sum(
-    topology: Topology, demand: NodeDemand, lengths: Sequence[int], sources: Collection[int] | None = None
+    topology: Topology, demand: NodeDemand, lengths: Sequence[int], times: Mapping[int, int] | None = None
 ) -> Fraction:
     """Return the sum over all pairs of nodes of what they exchange times their distance, for one length of each link.
 
@@ -70,17 +70,17 @@ def distance_sum(
         topology: the network.
         demand: an all-to-all, a gather or a scatter.
         lengths: the length of each link, in the order of the links.
-        sources: the numbers of the sources whose pairs count; all if None.
+        times: by the number of a source, how often its pairs count, 0 if it is missing; if None, all count once.
 
     Raises:
         ProofError: a node sends data to a node that it does not reach.
     """
     pairs = zip(demand.members(topology), demand.sent(topology), strict=True)
-    sent = {node: targets for node, targets in pairs if targets and (sources is None or node in sources)}
-    total, rest = Fraction(0), iter(sent.values())
+    sent = {node: targets for node, targets in pairs if targets and (times is None or node in times)}
+    total, rest = Fraction(0), iter(sent.items())
     for block in distances(topology, lengths, list(sent)):
-        for far, targets in zip(block, rest, strict=False):
-            total += _weighted(far, targets)
+        for far, (source, targets) in zip(block, rest, strict=False):
+            total += _weighted(far, targets) * (1 if times is None else times[source])
     return total
 
 
