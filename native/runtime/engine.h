@@ -54,9 +54,10 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   // Makes pages that other ranks of this host read, in a group of `ranks` ranks, and returns their file, which is
-  // closed by `start`.
-  int make_pages(std::size_t ranks, std::size_t bytes) {
+  // closed by `start`. `reads_memory`: whether this rank reads in the memory of others, too, as far as it can.
+  int make_pages(std::size_t ranks, std::size_t bytes, bool reads_memory) {
     pages_.create(ranks, bytes);
+    reads_memory_ = reads_memory;
     return pages_.own()->file();
   }
   // The pages of another rank of this host; before its connections. The file stays open.
@@ -67,7 +68,9 @@ class Engine final : private Courier, private Operations, private ControlHandler
     lanes_.add(lane, std::make_unique<SendLane>(poller_, operations(), socket, peer, pages_.of(peer)));
   }
   void add_receiver(int socket, int peer, std::int32_t lane) {
-    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane, pages_.of(peer)));
+    PeerPages* const pages = pages_.of(peer);
+    if (pages != nullptr && reads_memory_ && pages->find_process(socket)) pages_.own()->note_reading(peer);
+    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane, pages));
   }
   void add_control(int socket, int peer) {
     lanes_.controls[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
@@ -296,6 +299,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   void fail(int culprit, const std::string& text) {
     if (is_failed_) return;
     is_failed_ = true;
+    if (pages_.own() != nullptr) pages_.own()->note_failure();
     now_ = Clock::now();
     auto refused = inbox_.refuse(text);
     lanes_.abandon_data();
@@ -352,7 +356,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     ControlLane& control = *lanes_.controls.at(peer);
     hear_out(control);
     for (auto& lane : lanes_.senders) {
-      if (lane && lane->peer() == peer) lane->abandon();
+      if (lane && lane->peer() == peer) take_credits(*lane);
     }
     for (auto& lane : lanes_.receivers) {
       if (lane && lane->peer() == peer) drain(*lane);
@@ -382,6 +386,15 @@ class Engine final : private Courier, private Operations, private ControlHandler
   static std::string loss(const ControlLane& control) {
     const std::string rank = rank_text(control.peer());
     return control.is_open() ? "a connection to " + rank + " broke" : "the process of " + rank + " ended or was killed";
+  }
+
+  // Takes the credits that the other rank sent before it closed: an operation may have waited for them alone.
+  static void take_credits(SendLane& lane) {
+    try {
+      if (lane.is_open()) lane.on_readable();
+    } catch (const PeerClosed&) {  // as is known
+    }
+    lane.abandon();
   }
 
   // Takes what the other rank sent before it closed.
@@ -522,6 +535,9 @@ class Engine final : private Courier, private Operations, private ControlHandler
       for (auto& [peer, lane] : lanes_.controls) {
         if (lane->is_open()) guarded([&lane = lane] { lane->on_writable(); });
       }
+      for (auto& lane : lanes_.receivers) {
+        if (lane && lane->is_open()) guarded([&lane = lane] { lane->on_writable(); });
+      }
     }
     for (auto& operation : inbox_.refuse("the group is closed")) operation->work().finish("the group is closed");
     duty_.note_end();
@@ -535,6 +551,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   Agreement agreement_{options_.rank, journal_};
   StagingPool pool_;
   HostPages pages_;
+  bool reads_memory_ = false;
   std::map<std::uint64_t, Running> operations_;
   Lanes lanes_;
   std::vector<std::int32_t> ready_;  // lanes to be served

@@ -66,6 +66,8 @@ struct Lanes {
   // Whether the other ends have everything.
   bool is_flushed() const {
     return std::ranges::all_of(senders, [](const auto& lane) { return !lane || is_empty(*lane); }) &&
+           std::ranges::all_of(receivers,
+                               [](const auto& lane) { return !lane || !lane->is_open() || !lane->has_waiting(); }) &&
            std::ranges::all_of(controls, [](const auto& each) {
              return is_empty(*each.second) && (!each.second->is_open() || !each.second->has_waiting());
            });

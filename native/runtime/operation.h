@@ -63,6 +63,7 @@ struct OutgoingChunk {
   std::size_t bytes = 0;
   StagingPool::Buffer owned;            // holds the data where it was made for this chunk
   std::optional<std::uint64_t> shared;  // where it lies in this rank's pages, for a rank of the same host
+  bool is_read = false;                 // whether a rank of the same host reads it where it lies
 };
 
 // What an operation sends over one connection. The connection serves one turn after the other, and in a turn the edge
@@ -128,7 +129,8 @@ class Operation {
     edge.offered = false;
     const PlannedEdge& planned = plan().outgoing()[index(*place)];
     OutgoingChunk chunk{planned.number, *place, edge.taken, nullptr, bytes_of(planned.flow, edge.taken), {}, {}};
-    if (edge.reader != nullptr && chunk.bytes >= kLeastShared) share(planned, *edge.reader, chunk);
+    chunk.is_read = edge.is_read;
+    if (!edge.is_read && edge.reader != nullptr && chunk.bytes >= kLeastShared) share(planned, *edge.reader, chunk);
     if (!chunk.shared) take_from_source(planned, chunk);
     ++edge.taken;
     --turn.chunks_left;
@@ -140,7 +142,7 @@ class Operation {
   void sent(std::int32_t place) {
     Outgoing& edge = outgoing_[index(place)];
     const PlannedEdge& planned = plan().outgoing()[index(place)];
-    if (++edge.sent == edge.total) --edges_left_;
+    if (++edge.sent == edge.total && !edge.is_read) --edges_left_;
     const PlannedFlow& flow = plan().flows()[planned.flow];
     if (planned.phase == Phase::kReduce) {
       if (!flow.children.empty()) free_until(flow.children.front(), edge.sent);
@@ -153,6 +155,7 @@ class Operation {
   bool credited(std::int32_t place, std::uint64_t freed) {
     Outgoing& edge = outgoing_[index(place)];
     if (freed > edge.taken) return false;
+    if (edge.is_read && edge.freed < edge.total && freed == edge.total) --edges_left_;
     edge.freed = std::max(edge.freed, static_cast<std::uint32_t>(freed));
     offer(place);
     if (edge.reader != nullptr) offer_onward(plan().outgoing()[index(place)]);
@@ -182,6 +185,13 @@ class Operation {
     return true;
   }
 
+  // Where the next chunk of this incoming edge goes, which is read in its sender's memory, or nothing if it is not what
+  // comes next.
+  std::byte* expect_read(std::int32_t place, std::uint32_t chunk, std::size_t bytes) {
+    incoming_[index(place)].is_read = true;
+    return is_direct(plan().incoming()[index(place)]) ? expect(place, chunk, bytes) : nullptr;
+  }
+
   // The chunk that `expect` made room for, or that `refer` took, is there.
   void arrived(std::int32_t place) {
     Incoming& edge = incoming_[index(place)];
@@ -207,7 +217,8 @@ class Operation {
     for (std::size_t place = 0; place < outgoing_.size(); ++place) {
       const Outgoing& edge = outgoing_[place];
       const bool is_full = edge.window != 0 && edge.taken < edge.total && edge.taken - edge.freed >= edge.window;
-      if (edge.sent < edge.taken || is_full) lanes.second.push_back(plan().outgoing()[place].lane);
+      if (edge.sent < edge.taken || is_full || (edge.is_read && edge.freed < edge.taken))
+        lanes.second.push_back(plan().outgoing()[place].lane);
     }
     return lanes;
   }
@@ -224,6 +235,7 @@ class Operation {
 
  private:
   static constexpr std::size_t kLeastShared = 4096;                   // bytes; less goes over the connection
+  static constexpr std::size_t kLeastRead = std::size_t{1} << 15;     // bytes; less is copied to the pages
   static constexpr std::int64_t kMostUnread = std::int64_t{1} << 21;  // bytes of an edge to a caller's memory
 
   // A chunk in its sender's pages.
@@ -235,6 +247,7 @@ class Operation {
     std::uint32_t total = 0, window = 0, arrived = 0, freed = 0, reported = 0;
     StagingPool::Buffer ring;
     std::vector<View> views;  // of a window, where the sender is on this host
+    bool is_read = false;     // in the memory of the sender, which waits for the last credit
   };
   // A chunk in this rank's pages that several ranks get.
   struct Published {
@@ -246,6 +259,7 @@ class Operation {
     std::size_t turn = 0;
     bool offered = false;
     PeerPages* reader = nullptr;  // of the receiver, if it is on this host
+    bool is_read = false;         // whether it reads where the chunks lie
   };
 
   static std::size_t index(std::int32_t place) { return static_cast<std::size_t>(place); }
@@ -291,8 +305,19 @@ class Operation {
     for (std::size_t place = 0; place < outgoing_.size(); ++place) {
       const PlannedEdge& edge = plan().outgoing()[place];
       outgoing_[place].reader = courier_->pages_of_target(edge.lane);
-      if (is_direct(edge) && outgoing_[place].reader != nullptr) outgoing_[place].window = window_of(edge, kMostUnread);
+      if (!is_direct(edge) || outgoing_[place].reader == nullptr) continue;
+      outgoing_[place].window = window_of(edge, kMostUnread);
+      outgoing_[place].is_read = outgoing_[place].total > 0 && outgoing_[place].reader->reads_memory() &&
+                                 stride(edge.flow) >= kLeastRead && lies_still(edge);
     }
+  }
+
+  // Whether the chunks of an edge lie in the caller's memory, where nobody changes them before the operation has ended.
+  bool lies_still(const PlannedEdge& planned) const {
+    const PlannedFlow& flow = plan().flows()[planned.flow];
+    if (planned.phase == Phase::kReduce) return false;
+    if (flow.down >= 0) return !is_staged(flow);
+    return request_.result != nullptr || (flow.children.empty() && request_.own != nullptr);
   }
 
   // Whether the receiver wants the data of an edge in the caller's memory.
@@ -413,17 +438,18 @@ class Operation {
     if (planned.phase == Phase::kReduce) return 1;
     std::uint32_t takers = 0;
     for (const std::int32_t place : plan().flows()[planned.flow].onward) {
-      takers += outgoing_[index(place)].reader != nullptr && outgoing_[index(place)].taken <= chunk;
+      const Outgoing& edge = outgoing_[index(place)];
+      takers += edge.reader != nullptr && !edge.is_read && edge.taken <= chunk;
     }
     return takers;
   }
 
   // A rank of this host does not get chunks long before another one: they take up pages until both have read them.
   bool is_ahead(const PlannedEdge& planned, const Outgoing& edge) const {
-    if (edge.reader == nullptr || planned.phase == Phase::kReduce) return false;
+    if (edge.reader == nullptr || edge.is_read || planned.phase == Phase::kReduce) return false;
     return std::ranges::any_of(plan().flows()[planned.flow].onward, [this, &edge](std::int32_t place) {
       const Outgoing& other = outgoing_[index(place)];
-      return other.reader != nullptr && edge.taken >= other.freed + other.window;
+      return other.reader != nullptr && !other.is_read && edge.taken >= other.freed + other.window;
     });
   }
 
@@ -485,8 +511,9 @@ class Operation {
     give_back(place, freed);
     edge.freed = freed;
     if (freed == edge.total) edge.ring.release();
+    const bool is_awaited = edge.is_read && freed == edge.total;
     const bool is_needed = edge.reported + edge.window < edge.total;
-    if (!is_needed || freed - edge.reported < std::max(1U, edge.window / 2)) return;
+    if (!is_awaited && (!is_needed || freed - edge.reported < std::max(1U, edge.window / 2))) return;
     edge.reported = freed;
     const PlannedEdge& planned = plan().incoming()[index(place)];
     courier_->grant(planned.lane, number_, planned.number, freed);

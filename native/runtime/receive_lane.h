@@ -17,6 +17,8 @@ class ReceiveLane final : public Connection {
 
   PeerPages* pages() const { return pages_; }
 
+  using Connection::has_waiting;
+
   bool is_parked() const { return parked_; }
 
   // Goes on after operations were posted.
@@ -93,7 +95,8 @@ class ReceiveLane final : public Connection {
     if (end_ - begin_ < sizeof header) return false;
     std::memcpy(&header, buffer_.data() + begin_, sizeof header);
     if (header.kind == FrameKind::kOpen) return parse_open(header);
-    const bool has_chunk = header.kind == FrameKind::kData || header.kind == FrameKind::kShared;
+    const bool has_chunk =
+        header.kind == FrameKind::kData || header.kind == FrameKind::kShared || header.kind == FrameKind::kLies;
     if (!has_chunk || header.length == 0 || header.operation != opened_) throw malformed();
     begin_ += sizeof header;
     expect(header);
@@ -125,6 +128,7 @@ class ReceiveLane final : public Connection {
       throw malformed();
     }
     if (header.kind == FrameKind::kShared) return refer(header);
+    if (header.kind == FrameKind::kLies) return read(header);
     payload_ = operation_->expect(place_, header.chunk, header.length);
     if (payload_ == nullptr) throw malformed();
     payload_left_ = header.length;
@@ -136,6 +140,15 @@ class ReceiveLane final : public Connection {
     if (data == nullptr || !operation_->refer(place_, header.chunk, header.length, data, header.value)) {
       throw malformed();
     }
+    operations_.progressed(*operation_);
+    operation_->arrived(place_);
+  }
+
+  // The chunk lies in the sender's memory.
+  void read(const FrameHeader& header) {
+    std::byte* const to = operation_->expect_read(place_, header.chunk, header.length);
+    if (pages_ == nullptr || to == nullptr) throw malformed();
+    if (!pages_->read(header.value, to, header.length)) throw PeerClosed{peer()};
     operations_.progressed(*operation_);
     operation_->arrived(place_);
   }
