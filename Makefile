@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --no-compile # Python compiles a module when
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL: # two pip processes must not install the same packages into one environment
-.PHONY: help setup demo test test-all torch lint format docs bench fabric soak sanitize nccl judges clean
+.PHONY: help setup demo test test-all torch lint format docs bench fabric soak evidence sanitize nccl judges clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -64,6 +64,9 @@ fabric: $(STAMPS)/package $(STAMPS)/fabric ## compare schedules and libraries on
 
 soak: $(STAMPS)/package ## look for faults: random networks, schedules, command lines and files, for HOURS=0.2
 	$(BIN)/python soak/reliability.py --hours $(HOURS) $(ARGS)
+
+evidence: $(STAMPS)/package $(STAMPS)/test ## make the tables and figures of the papers again, in docs/evidence; ARGS=--quick
+	$(BIN)/python evidence/papers.py $(ARGS)
 
 sanitize: $(STAMPS)/package $(STAMPS)/test ## run the tests of the native code with the sanitizers of gcc; ARGS=kernels
 	$(BIN)/python tools/sanitize.py $(ARGS)

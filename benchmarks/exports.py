@@ -2,13 +2,16 @@
 
     python benchmarks/exports.py [--to TARGET] [--boxes 1,2,4] [--collectives C,...] [--machines M,...]
 
-Prints the table of docs/runtimes.md, one row for each machine (also with options, as `dgx-h100:nvls=true`), number of
-boxes and collective, for schedules that are made for the runtime, as `export` of a network makes them. A row matches if
-the runtime uses the file for all powers of two from 64 KiB to 4 GiB with elements of 2 and 4 bytes. Programs for MSCCL
-are in the dialect `rccl` for AMD's machines and `microsoft` for others, unless `--to` has options.
+Prints docs/tables/exports-msccl-xml.csv or docs/tables/exports-mscclpp-json.csv, one row for each machine (also with
+options, as `dgx-h100:nvls=true`), number of boxes and collective, for schedules that are made for the runtime, as
+`export` of a network makes them. A row matches if the runtime uses the file for all powers of two from 64 KiB to 4 GiB
+with elements of 2 and 4 bytes. Programs for MSCCL are in the dialect `rccl` for AMD's machines and `microsoft` for
+others, unless `--to` has options.
 """
 
 import argparse
+import csv
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,21 +22,22 @@ from forestcoll.programs import judge_file
 
 MACHINES = ("dgx-a100", "dgx-h100", "mi250", "mi300x")
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
+COLUMNS = "network,collective,chunks,blocks,least size,matches,1 MB,64 MB,1 GB,share,of the schedule,valid,s"
 POWERS = [2**power for power in range(16, 33)]
 
 
 def main() -> None:
     """Print the table."""
     options = _options()
-    columns = "network|collective|chunks|blocks|least size|matches|1 MB|64 MB|1 GB|share|of the schedule|valid|s"
-    print(f"| {columns.replace('|', ' | ')} |")
-    print("| --- " * (1 + columns.count("|")) + "|")
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(COLUMNS.split(","))
     for machine in options.machines.split(","):
         for boxes in options.boxes.split(","):
             for collective in options.collectives.split(","):
                 name, _, rest = machine.partition(":")
                 spec = f"{name}:boxes={boxes}" + f",{rest}" * bool(rest)
-                print(_row(spec, collective, options.to), flush=True)
+                table.writerow(_row(spec, collective, options.to))
+                sys.stdout.flush()
 
 
 def _options() -> argparse.Namespace:
@@ -45,7 +49,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _row(spec: str, collective: str, to: str) -> str:
+def _row(spec: str, collective: str, to: str) -> list[str]:
     root = 0 if collective in {"broadcast", "reduce"} else None
     schedule = (
         generate(spec, "all-to-all") if collective == "all-to-all" else generate(spec, Demand(collective, root=root))
@@ -61,7 +65,7 @@ def _row(spec: str, collective: str, to: str) -> str:
     matches = "yes" if done.sizes is not None and all(map(done.sizes.match, POWERS)) else "no"
     least = "-" if done.sizes is None else str(done.sizes.least)
     cells = [spec, collective, str(done.chunks), str(blocks), least, matches, *speeds, *shares, _valid(done, root)]
-    return f"| {' | '.join([*cells, f'{seconds:.1f}'])} |"
+    return [*cells, f"{seconds:.1f}"]
 
 
 def _valid(done: Export, root: int | None) -> str:

@@ -2,11 +2,12 @@
 
     python benchmarks/large_exports.py [--boxes 8,32,128] [--machine dgx-a100] [--collectives allgather]
 
-Prints the table of docs/programs.md. Each export runs in its own process, from the schedule file to the checked files.
+Prints docs/tables/large-exports.csv. Each export runs in its own process, from the schedule file to the checked files.
 A format whose limits the program exceeds has a row with the time until it is refused.
 """
 
 import argparse
+import csv
 import json
 import os
 import subprocess
@@ -24,8 +25,8 @@ def main() -> None:
     parser.add_argument("--machine", default="dgx-a100", help="the builder of the machine")
     parser.add_argument("--collectives", default="allgather", help="collectives")
     options = parser.parse_args()
-    print("| network | collective | format | instructions | files (MB) | CPU time (s) | memory (MB) |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["network", "collective", "format", "instructions", "files (MB)", "CPU time (s)", "memory (MB)"])
     with tempfile.TemporaryDirectory() as folder:
         for boxes in options.boxes.split(","):
             for collective in options.collectives.split(","):
@@ -33,18 +34,19 @@ def main() -> None:
                 schedule = Path(folder) / "schedule.json"
                 _run(["generate", spec, "--collective", collective, "--compact", "-o", str(schedule)])
                 for form in FORMATS:
-                    print(f"| {spec} | {collective} | {_row(schedule, form)} |", flush=True)
+                    table.writerow([spec, collective, *_row(schedule, form)])
+                    sys.stdout.flush()
                     _remove(Path(folder))
 
 
-def _row(schedule: Path, form: str) -> str:
+def _row(schedule: Path, form: str) -> list[str]:
     output = schedule.with_name("program")
     text, seconds, memory = _run(["export", str(schedule), "--to", *form.split(), "-o", str(output), "--json"])
     files = sum(each.stat().st_size for each in schedule.parent.glob("program*"))
     name = form.replace(" --dialect ", ", ")
     found = json.loads(text) if text else None
     cells = (f"{found['instructions']:,}", f"{files / 1e6:.1f}") if found else ("refused", "-")
-    return " | ".join((name, *cells, f"{seconds:.1f}", f"{memory:,.0f}"))
+    return [name, *cells, f"{seconds:.1f}", f"{memory:,.0f}"]
 
 
 def _run(arguments: list[str]) -> tuple[str, float, float]:

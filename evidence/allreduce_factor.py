@@ -1,7 +1,7 @@
 """Measure the factor between the cut-set bound of an allreduce and the best packing of trees, on all small networks.
 
 *On the Computation Rate of All-Reduce* asks whether the factor is always at most 2. It is at most 2 - 2/K for K ranks
-on networks whose switches and relays are balanced (docs/allreduce-rate.md has the proof). This program computes the
+on networks whose switches and relays are balanced (docs/evidence/allreduce-proofs.md). This program computes the
 exact factor
 
 - of all networks of a few nodes, one of each class of isomorphic networks: full duplex or one-way, with links of 1 or

@@ -77,7 +77,7 @@ def _fit_lines(fits: dict[str, FittedCosts]) -> list[str]:
 def _point_lines(table: str, fits: dict[str, FittedCosts]) -> list[str]:
     names = " | ".join(SIZES)
     lines = [f"| collective | schedule | {names} |", "| --- | --- |" + " ---: |" * len(SIZES)]
-    for curve in _curves(table):
+    for curve in curves_of(table):
         if not curve.algorithm:
             cells = [f"{algbw:g} (no schedule)" for algbw in curve.algbw.values()]
         else:
@@ -92,11 +92,25 @@ def _point_lines(table: str, fits: dict[str, FittedCosts]) -> list[str]:
     return lines
 
 
-def _curves(table: str) -> list[Curve]:
-    return [each for each in curves() if each.topology == _SPECS[table]]
+def curves_of(table: str) -> list[Curve]:
+    """Return the published curves of a testbed."""
+    return [each for each in curves() if each.topology == SPECS[table]]
 
 
-_SPECS = {"a100": "dgx-a100:boxes=2", "mi250": "mi250:boxes=2", "mi250-8-gpus": "mi250:boxes=2,gpus=8"}
+SPECS = {"a100": "dgx-a100:boxes=2", "mi250": "mi250:boxes=2", "mi250-8-gpus": "mi250:boxes=2,gpus=8"}
+"""The network of each testbed."""
+
+
+class FittedSchedules:
+    """The schedules of a testbed, with costs that are fitted to its measurements."""
+
+    def __init__(self, table: str) -> None:
+        self._fits = {name: fit_costs(times) for name, times in implementations(table)}
+
+    def simulated(self, curve: Curve, sizes: Sequence[int]) -> list[float]:
+        """Return the simulated algbw of the schedule of a curve for each size."""
+        times, fit = _fit_of(curve, self._fits)
+        return _simulated(times, sizes, fit.costs)
 
 
 def _fit_of(curve: Curve, fits: dict[str, FittedCosts]) -> tuple[MeasuredTimes, FittedCosts]:
@@ -109,13 +123,13 @@ def _fit_of(curve: Curve, fits: dict[str, FittedCosts]) -> tuple[MeasuredTimes, 
     raise KeyError(name)
 
 
-def _simulated(times: MeasuredTimes, sizes: tuple[int, ...], costs: Costs) -> list[float]:
+def _simulated(times: MeasuredTimes, sizes: Sequence[int], costs: Costs) -> list[float]:
     return [point.algbw for point in simulate(times.schedule, sizes, costs)]
 
 
 def _draw(axes: Axes, table: str, collective: str, fits: dict[str, FittedCosts]) -> None:
     bound = 0.0
-    for curve in (each for each in _curves(table) if each.collective == collective):
+    for curve in (each for each in curves_of(table) if each.collective == collective):
         colour = _COLOURS.get(curve.implementation) or _OTHERS[curve.implementation.rsplit(" ", 1)[-1]]
         name = curve.implementation
         axes.plot(list(curve.algbw), list(curve.algbw.values()), "o", color=colour, label=f"{name}, measured")

@@ -123,11 +123,20 @@ def table_seven() -> Iterator[str]:
         yield f"| {nodes} | no better | | {least} | {float(least_factor(nodes)):.3f} | {least} | | | |"
 
 
+def written_rate(network: Construction) -> str:
+    """Return the rate of `rate`, as the paper writes it."""
+    return _written(rate(network))
+
+
+def written_bound(network: Construction) -> str:
+    """Return the proven bound of the rate, as the paper writes it."""
+    return _written(float(exchange_rate(network).bound / network.nodes))
+
+
 def _cells(member: Construction) -> str:
     time = float(allreduce_time_us(member, _WORKLOAD))
-    bound = exchange_rate(member).bound / member.nodes
     cost = f"{member.cost.steps} | {float(member.cost.bandwidth_factor):.3f} | {member.diameter}"
-    return f"{member.name} | {cost} | {time:.1f} | {_written(rate(member))} | {_written(float(bound))}"
+    return f"{member.name} | {cost} | {time:.1f} | {written_rate(member)} | {written_bound(member)}"
 
 
 def _written(rate: float) -> str:

@@ -1,13 +1,15 @@
-"""Ask released versions of NCCL on this CPU what they make of our topology files and graph files, and print a table.
+"""Ask released versions of NCCL on this CPU what they make of our topology files and graph files.
 
 For each machine with no, one and two failed parts: NCCL parses the topology file, the graph file that is made of that
 file is loaded and dumped with the same channels, NICs and speed, and NCCL's own rings are no faster than the best ones,
-counted with its speeds. The wheels (about 200 MB each) are downloaded to a cache outside of the checkout, once.
+counted with its speeds. Prints docs/tables/nccl-rings.csv for each version. The wheels (about 200 MB each) are
+downloaded to a cache outside of the checkout, once.
 
     python tools/nccl_judge.py --cache ~/.cache/forestcoll/nccl 2.28.9 2.30.7
 """
 
 import argparse
+import csv
 import json
 import subprocess
 import sys
@@ -214,17 +216,16 @@ def best(each: Case) -> float:
     return as_float(each.rings.total)
 
 
-def row(each: Case, own: dict[str, Any]) -> str:
+def row(each: Case, own: dict[str, Any]) -> tuple[str, ...]:
     """Return a row of the table."""
     rings, speed = each.rings, as_float(each.rings.speed)
-    cells = (
+    return (
         each.machine + (" x 2" if each.hosts > 1 else ""),
         each.damage,
         f"{len(own['orders'])} x {own['speed']:.4g} = {total(own):.4g}",
         f"{len(rings.orders)} x {speed:.4g} = {best(each):.4g}",
         f"{best(each) / total(own) - 1:+.1%}" if best(each) > 1.0001 * total(own) else "none",
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -236,13 +237,13 @@ def main() -> None:
     found, wrong = list(cases()), 0
     for version in given.versions:
         print(f"NCCL {version}: {len(found)} hosts; GB/s of all rings together, as NCCL counts them\n")
-        print("| host | lost | NCCL's search | best rings | gain |\n| --- | --- | --- | --- | --- |")
+        table = csv.writer(sys.stdout, lineterminator="\n")
+        table.writerow(("host", "lost", "NCCL's search", "best rings", "gain"))
         for each, said in zip(found, asked(found, downloaded(version, given.cache)), strict=True):
             problem = fault(each, said)
             wrong += problem is not None
-            print(
-                row(each, said[0]) if problem is None else f"| {each.machine} | {each.damage} | WRONG: {problem} | | |"
-            )
+            wrong_row = (each.machine, each.damage, f"WRONG: {problem}")
+            table.writerow(row(each, said[0]) if problem is None else wrong_row)
         print()
     sys.exit(wrong > 0)
 

@@ -256,7 +256,7 @@ def smallest_open(_settings: Settings) -> Result:
     linear = bounds(network).allreduce_rate.linear_upper
     summary = (
         f"The bounds are {lower} and {upper}, as printed. Linear codes reach at most {linear} "
-        "([proof](../allreduce-rate.md#where-codes-cannot-be-faster-than-trees)); for other codes the problem stays "
+        "([proof](allreduce-proofs.md#where-codes-cannot-be-faster-than-trees)); for other codes the problem stays "
         "open."
     )
     same = (lower, upper) == (Fraction(3, 2), Fraction(2))
@@ -270,7 +270,7 @@ def factors(_settings: Settings) -> Result:
     greatest = max(tally.most for _, tally in rows)
     summary = (
         f"The answer is yes: the quotient is at most 2 - 2/K "
-        f"([proof](../allreduce-rate.md#how-far-cuts-are-above-trees)), and rings reach this. The "
+        f"([proof](allreduce-proofs.md#how-far-cuts-are-above-trees)), and rings reach this. The "
         f"greatest quotient of the {sum(tally.networks for _, tally in rows)} networks of 3 and 4 nodes is {greatest}."
     )
     better = all(not tally.above and not tally.unproven for _, tally in rows)

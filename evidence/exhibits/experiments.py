@@ -258,13 +258,14 @@ _TABLE_6 = {
 
 def generation_times(_settings: Settings) -> Result:
     """Return Table 6: the time to generate an allgather, next to SCCL and TACCL."""
-    rows = []
+    rows, reached = [], []
     for spec, printed in _TABLE_6.items():
         topology = build_topology(spec)
         begin = time.process_time()
         schedule = generate(topology, method="bfb")
         seconds = time.process_time() - begin
         rows.append((spec, f"{seconds:.2g}", printed[3], *(each.replace(" ", ", ") for each in printed[:3])))
+        reached.append(seconds <= float(printed[3].removeprefix("<")))
         if not verify(schedule).ok:
             raise ValueError(spec)
     heads = ["network", "BFB here (CPU s)", "BFB printed (s)", "SCCL printed (s)", "TACCL printed (s)"]
@@ -274,7 +275,7 @@ def generation_times(_settings: Settings) -> Result:
         f"(printed: {rows[5][2]} s and {rows[-1][2]} s). The printed times of SCCL and TACCL are for 1, 2, 3 and 4 "
         "chunks."
     )
-    return Result(Verdict.BETTER, summary, table(heads, rows))
+    return Result(verdict_of(same=all(reached), better=True), summary, table(heads, rows))
 
 
 def generated_costs(_settings: Settings) -> Result:

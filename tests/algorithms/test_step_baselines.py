@@ -1,5 +1,6 @@
 """Algorithms that work in steps: their numbers of steps, what they send, and random networks with switches."""
 
+from collections.abc import Collection
 from fractions import Fraction
 
 import pytest
@@ -14,11 +15,13 @@ from forestcoll.algorithms.method import DoesNotApplyError
 from forestcoll.algorithms.steps.bine import code
 from forestcoll.algorithms.steps.sends import bits_of
 from forestcoll.algorithms.steps.swing import partners
+from forestcoll.demand.collective import PhaseOp
 from forestcoll.schedule.steps.shape import step_shape
 from networks import duplex_networks, examples, linked, networks, one_way_networks
 
 NAMES = [each.name for each in baselines() if each.family is Family.STEPS and each.name != "milp"]
 ANY_NUMBER = ["bruck", "pat"]
+ALWAYS = [*ANY_NUMBER, "trivance"]
 
 
 def steps_of(name: str, topology: str, collective: str = "allgather") -> StepSchedule:
@@ -83,6 +86,54 @@ def test_swing_on_a_torus_uses_all_links(network: str, steps: int, times: list[s
     assert algbw_of("swing-torus", network) >= algbw_of("swing", network)
 
 
+@pytest.mark.parametrize("count", [*range(2, 30), 64, 81, 82])
+def test_trivance_takes_the_logarithm_to_base_three_of_steps_for_any_number_of_ranks(count: int) -> None:
+    schedule = steps_of("trivance", f"complete:nodes={count}")
+    assert 3 ** (schedule.steps - 1) < count <= 3**schedule.steps
+    sent = sum(each.high - each.low for step in schedule.phases[0].transfers for each in step)
+    assert sent == count * (count - 1)
+
+
+@pytest.mark.parametrize(
+    ("network", "steps", "algbw"),
+    [
+        ("ring:nodes=9", 2, "3/2"),  # 2 steps of 3 shards of 1/9
+        ("ring:nodes=27", 3, "1"),
+        ("ring:nodes=8", 2, "16/11"),
+        ("torus:dims=3x3", 2, "9/2"),  # the optimum
+        ("torus:dims=9x9", 4, "27/8"),
+        ("torus:dims=4x6", 4, None),
+        ("torus:dims=3x3x3", 3, None),
+        ("dgx-a100:boxes=2", 3, None),
+    ],
+)
+def test_trivance_gives_each_rank_all_sums(network: str, steps: int, algbw: str | None) -> None:
+    schedule = steps_of("trivance", network, "allreduce")
+    assert schedule.steps == 2 * steps
+    if algbw is not None:
+        assert schedule.algbw == Fraction(algbw) / 2
+    assert set(sums_of(schedule)) == {sum(1 << node for node in schedule.topology.compute)}
+
+
+def sums_of(schedule: StepSchedule) -> Collection[int]:
+    """Run an allreduce in which compute node i adds 2^i; return the value of each part on each node in the end."""
+    members = schedule.topology.compute
+    cuts = sorted({cut for phase in schedule.phases for step in phase.transfers for each in step for cut in each[1:3]})
+    values = {(node, shard, cut): 1 << node for node in members for shard in members for cut in cuts[:-1]}
+    for phase in schedule.phases:
+        for step in phase.transfers:
+            sent = [
+                (each, cut, values[each.source, each.shard, cut])
+                for each in step
+                for cut in cuts
+                if each.low <= cut < each.high
+            ]
+            for each, cut, value in sent:
+                place = each.target, each.shard, cut
+                values[place] = value if phase.op is PhaseOp.BROADCAST else values[place] + value
+    return values.values()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_an_allreduce_is_a_reduce_scatter_and_an_allgather(name: str) -> None:
     network = "torus:dims=2x4" if name == "swing-torus" else "dgx-a100:boxes=2,gpus=4"
@@ -124,14 +175,14 @@ RANDOM = st.one_of(networks(most=8), duplex_networks(most=8), one_way_networks(m
 @given(topology=RANDOM, data=st.data())
 @examples(100)
 def test_schedules_on_random_networks_verify_and_keep_the_bound(topology: Topology, data: st.DataObject) -> None:
-    assert check(topology, data.draw(st.sampled_from(all_collectives()))) >= len(ANY_NUMBER)
+    assert check(topology, data.draw(st.sampled_from(all_collectives()))) >= len(ALWAYS)
 
 
 @pytest.mark.slow
 @given(topology=RANDOM, data=st.data())
 @examples(500)
 def test_schedules_on_many_random_networks_verify_and_keep_the_bound(topology: Topology, data: st.DataObject) -> None:
-    assert check(topology, data.draw(st.sampled_from(all_collectives()))) >= len(ANY_NUMBER)
+    assert check(topology, data.draw(st.sampled_from(all_collectives()))) >= len(ALWAYS)
 
 
 def test_swing_on_a_torus_needs_a_network_without_switches() -> None:

@@ -8,6 +8,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_document_has_the_marks_and_the_history_has_the_columns() -> None:
-    text = (ROOT / "docs" / "benchmarks.md").read_text()
+    text = (ROOT / "docs" / "evidence" / "scale.md").read_text()
     assert text.index(BEGIN) < text.index(END)
     assert (ROOT / "benchmarks" / "scale_history.csv").read_text().splitlines()[0] == ",".join(COLUMNS)

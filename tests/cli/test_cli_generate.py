@@ -125,3 +125,53 @@ def test_a_compact_schedule_is_verified(tmp_path: Path) -> None:
     page = run_command("verify", schedule).out
     assert "valid: allgather" in page
     assert "listed trees  2, 16 images each: 32 trees\n" in page
+
+
+def test_trees_survive_failures_and_what_is_left_is_written(tmp_path: Path) -> None:
+    path, folder = tmp_path / "s.json", tmp_path / "failover"
+    arguments = ("generate", "torus:dims=3x3", "--survive", "links", "-o", path, "-o", f"failover={folder}")
+    document = run_command(*arguments, "--json").document()
+    found = {key: document[key] for key in ("algbw", "part", "guarantee", "guarantee_optimal", "replanned_algbw")}
+    assert found == {
+        "algbw": "9/2",
+        "part": "links",
+        "guarantee": "5/2",
+        "guarantee_optimal": True,
+        "replanned_algbw": "27/8",
+    }
+    assert verify(read_schedule(path)).ok
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["format"], manifest["healthy"]["algbw"]) == ("forestcoll.failover/1", "9/2")
+    assert len(manifest["failures"]) == 18
+    for row in manifest["failures"]:
+        schedule = read_schedule(folder / row["file"])
+        assert verify(schedule).ok
+        assert str(schedule.algbw) == row["algbw"]
+        assert Fraction(row["algbw"]) >= Fraction(5, 2)
+    text = run_command(*arguments).out
+    assert "one of 18 links fails  5/2 GB/s (2.5), 55.55% of the algbw, the most of any trees" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--survive links --method fast", "--survive is the method surviving; leave --method fast out"),
+        ("--survive links --trees 2", "leave it out with the method surviving"),
+        ("--survive links --collective all-to-all", "surviving is not a method for an all-to-all"),
+        ("--survive cables", "cables"),
+        ("--survive links --size 1MB", "surviving takes no size"),
+        ("-o failover=d", "also give --survive"),
+        ("--survive switches", "there are no switches that can fail"),
+    ],
+)
+def test_what_does_not_fit_survival_is_refused(arguments: str, said: str) -> None:
+    run = run_command("generate", "ring:nodes=4", *arguments.split())
+    assert run.status in {1, 2}
+    assert said in run.err
+
+
+def test_a_method_that_is_named_is_used_for_a_size_too() -> None:
+    run = run_command("generate", "ring:nodes=4", "--method", "bfb", "--size", "1MB")
+    assert "the link from 0 to 1 has no latency_us, which a data size needs" in run.err
+    run = run_command("generate", "ring:nodes=4", "--method", "nccl-ring", "--size", "1MB")
+    assert "nccl-ring takes no size" in run.err

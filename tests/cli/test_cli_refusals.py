@@ -354,6 +354,8 @@ REFUSED = [
     ("simulate s.json -o plot=plot.txt", "the file name must end in one of .svg"),
     ("train-time missing.json ring:nodes=4", "'missing.json': no such sample or file; the samples are"),
     ("train-time gpt2-smal ring:nodes=4", "'gpt2-smal': no such sample or file; did you mean 'gpt2-small'? the sampl"),
+    ("train-time llama-2-7b ring:nodes=4 --layout fsdp=4 --method ''", "'': no such method; there are best, bfb"),
+    ("simulate ring:nodes=4 --method ''", "'': no such method; there are best, bfb"),
     ("train-time switch-base-256 ring:nodes=6", "switch-base-256 on 6 nodes; expected 2 or more"),
     (f"train-time gpt2-small {A100}", "has switches, and a breadth-first allreduce needs a network without; give the "),
     ("train-time switch-base-256 s.json", "training needs an allreduce, and this schedule is of allgather"),

@@ -51,6 +51,7 @@ RESULTS = {
     "export": "export ring.json --to msccl-xml -o exported.xml",
     "design": "design --nodes 8 --degree 3",
     "design-all-to-all": "design --nodes 32 --degree 4 --size 1MB --collective all-to-all",
+    "design-job": "design --nodes 8 --degree 2 --profile tp-and-dp.json",
     "design-published": "design --nodes 64 --degree 4 --only published --size 1MB",
     "design-sizes": "design --nodes 5..12 --degree 4 --only bidirectional --size 1MB",
     "fit": "fit nccl-tests.log --schedule dgx-a100:boxes=2 --algorithm nccl-ring",
@@ -99,8 +100,8 @@ EMBEDDED = re.compile(r"(<(style|script)[^>]*>)(?!\s*\{).*?(</\2>)", re.DOTALL)
 def _folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Work in a folder with the files that the commands read."""
     folder = tmp_path_factory.mktemp("results")
-    for log in LOGS:
-        shutil.copy(log, folder)
+    for each in (*LOGS, ROOT / "examples" / "profiles" / "tp-and-dp.json"):
+        shutil.copy(each, folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("forestcoll.cli.terminal_progress.LONG_SECONDS", 1e9)

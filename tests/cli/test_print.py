@@ -11,6 +11,9 @@ import forestcoll as fc
 from forestcoll.base.display import Displayed
 from forestcoll.comparison.nccl_tuning import nccl_tuning
 from forestcoll.demand.collective import PhaseOp
+from forestcoll.design import TopologyFinder
+from forestcoll.design.workloads.job import Job, best_networks
+from forestcoll.design.workloads.samples import profile_of
 from forestcoll.measurement import MeasuredTimes
 from forestcoll.nccl.job.explained import explain_job
 from forestcoll.nccl.order.rank_order import rank_order
@@ -65,6 +68,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> list[Displayed]:
         fc.view(schedules[0]),
         fc.view(network),
         fc.find_topologies(8, 3),
+        best_networks(Job(profile_of("gpt2-small").on(4)), TopologyFinder(), 4, 2),
         fc.explain("dgx-a100:boxes=2", LOG),
         fc.fit_costs([MeasuredTimes("trees", schedules[0], tuple(sizes), seconds)]),
         layout_table("ring:nodes=4", fc.Groups("tp=2,dp=2", "allreduce")),

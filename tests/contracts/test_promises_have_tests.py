@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"SECURITY": "SECURITY.md", "reliability": "docs/reliability.md"}
-PAGES |= {"files": "docs/files.md", "command-line": "docs/command-line.md"}
+PAGES |= {"formats": "docs/formats/index.md", "command-line": "docs/command-line.md"}
 LINES = Path(__file__).with_name("promises.md").read_text().partition("| --- |")[2].splitlines()[1:]
 
 

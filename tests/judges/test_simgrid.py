@@ -1,6 +1,6 @@
 """SimGrid simulates the sends of schedules, sharing links by max-min, and `simulate` states the same times.
 
-The sends are read from schedule files, as `docs/files.md` describes them.
+The sends are read from schedule files, as `docs/formats` describes them.
 """
 
 import json

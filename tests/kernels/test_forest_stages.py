@@ -95,6 +95,9 @@ def check_growing_alone(core: Core, network: Scaled) -> None:
     for root, multiplicity in zip(roots, multiplicities, strict=True):
         found[root] += multiplicity
     assert counters["missing"] == sum(found[root] < count for root, count in network.supplies.items())
+    if "split" in counters:  # the reference does not grow
+        sets = counters["tight_sets"] + counters["short_sets"]
+        assert counters["split"] <= counters["attempts"] * (len(network.capacities) + 257 * sets)  # docs/method.md
     if counters["missing"] == 0:
         check_routed(network, routed)
 
@@ -119,6 +122,15 @@ ENTANGLED = Scaled(
 @pytest.mark.parametrize("network", [SKEWED, ENTANGLED])
 def test_trees_that_cannot_be_grown_are_packed(core: Core, network: Scaled) -> None:
     check_growing(core, network)
+
+
+@pytest.mark.parametrize("factor", [10, 10**12])
+def test_the_number_of_grown_trees_does_not_depend_on_how_many_copies_there_are(factor: int) -> None:
+    capacities = {arc: each * factor + 1 for arc, each in ENTANGLED.capacities.items()}
+    network = Scaled(ENTANGLED.nodes, capacities, ENTANGLED.terminals, 2 * factor)
+    (roots, *_), counters = cores()["narrow"].grow_trees(network.on(cores()["narrow"]), network.supply)
+    assert counters["missing"] == 0
+    assert len(roots) <= 40
 
 
 @pytest.mark.parametrize("name", ["narrow", "wide"])

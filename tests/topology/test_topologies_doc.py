@@ -11,27 +11,6 @@ from forestcoll.topology.registry import build_topology, builders
 DOC = Path(__file__).parents[2] / "docs" / "topologies.md"
 
 
-def tables(group: str) -> str:
-    """Return the tables of a group of builders as the document must show them."""
-    specs = [spec for spec in builders() if spec.group == group]
-    lines = ["| builder | builds | bandwidths and definition from |", "| --- | --- | --- |"]
-    lines += [f"| `{spec.name}` | {spec.summary} | {spec.source} |" for spec in specs]
-    lines += ["", "| builder | parameter | default | meaning | takes |", "| --- | --- | --- | --- | --- |"]
-    lines += [
-        f"| `{spec.name}` | `{each.name}` | `{each.default_text}` | {each.meaning} | {each.kind.form} |"
-        for spec in specs
-        for each in spec.parameters
-    ]
-    return "\n".join(lines)
-
-
-def test_the_tables_equal_those_of_the_registry() -> None:
-    for group in ["machine", "system", "family"]:
-        text = DOC.read_text()
-        begin, end = f"<!-- {group} tables: begin -->\n", f"\n<!-- {group} tables: end -->"
-        assert text[text.index(begin) + len(begin) : text.index(end)] == tables(group)
-
-
 def test_every_spec_in_the_documents_builds() -> None:
     names = "|".join(spec.name for spec in builders())
     clusters = DOC.with_name("clusters.md").read_text()

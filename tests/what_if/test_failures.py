@@ -16,9 +16,9 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.demand.demand import Demand
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.changes import changed_network
+from forestcoll.topology.failures import parts_of
 from forestcoll.topology.registry import load_topology
 from forestcoll.what_if import changes_of
-from forestcoll.what_if.failures import parts_of
 from forestcoll.what_if.study import Study
 from started import dask_executor
 
@@ -78,7 +78,7 @@ def random_network(seed: int, *, one_way: bool = False) -> Topology:
     return builder.build()
 
 
-@pytest.mark.parametrize("part", ["links", "nics", "switches", "boxes"])
+@pytest.mark.parametrize("part", ["links", "nics", "nodes", "switches", "boxes"])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_failures_of_two_boxes_are_those_of_fresh_runs(part: str, collective: str) -> None:
     topology = load_topology("dgx-a100:boxes=2,gpus=3")
@@ -222,7 +222,7 @@ def test_a_dask_client_gives_the_same_rows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"topology": "ring:nodes=4", "part": "nodes"}, "nothing called 'nodes' can fail"),
+        ({"topology": "ring:nodes=4", "part": "cables"}, "nothing called 'cables' can fail"),
         ({"topology": "ring:nodes=4", "part": "link"}, "did you mean 'links'"),
         ({"topology": "ring:nodes=4", "part": "switches"}, "there are no switches that can fail"),
         ({"topology": "ring:nodes=4", "part": "boxes"}, "no node has the attribute box"),

@@ -17,7 +17,7 @@ _KEYS = {"group_sizes": "sizes", "groups": "members", "layout": "members", "tree
 """The keys of demands and methods whose options have another name."""
 _KEYS["max_peers"] = "peers"
 
-_OF_METHODS = frozenset({"trees", "max_trees", "max_peers", "compact"})
+_OF_METHODS = frozenset({"trees", "max_trees", "max_peers", "compact", "survive"})
 _FILES_OF_PIECES = (".json", ".json.gz")
 
 
@@ -51,7 +51,9 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
     """
     given = {name: value for name, value in options.items() if not _is_absent(value)}
     how = {name: given.pop(name) for name in (*_OF_METHODS, "method") if name in given}
-    members, size = given.pop("members", None), given.pop("size", None)
+    members, size, failover = given.pop("members", None), given.pop("size", None), given.pop("failover", None)
+    if failover is not None and "survive" not in how:
+        raise InputError("-o failover=DIR is for trees that survive failures; also give --survive")
     demand = _demand(given)
     if isinstance(demand, Groups):
         if how:
@@ -62,8 +64,8 @@ def asked(options: Mapping[str, Any]) -> tuple[Demand | Groups, Method | None]:
         return demand, None
     if members is not None:
         raise InputError("-o members=DIR is for groups; also give --groups, --layout or pieces")
-    method = _method(how, collective_named(demand.collective))
     is_free = size is not None and not how
+    method = _method(how, collective_named(demand.collective))
     require_supported(method, demand, None if is_free else size)
     return demand, None if is_free else method
 
@@ -107,6 +109,10 @@ def _demand(given: dict[str, Any]) -> Demand | Groups:
 
 def _method(how: dict[str, Any], collective: Collective) -> Method:
     method = how.pop("method", None)
+    if "survive" in how:
+        if method is not None:
+            raise InputError(f"--survive is the method surviving; leave --method {method} out")
+        method = f"surviving:failure={how.pop('survive')}"
     if "trees" in how and "max_trees" in how:
         raise InputError("--trees and --max-trees exclude each other; give one of them")
     return method_of(method, collective, {_KEYS.get(name, name): value for name, value in how.items()})

@@ -1,4 +1,7 @@
-"""Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths (*Direct-Connect*)."""
+"""Breadth-first broadcast: the fewest steps, and the least bandwidth time over shortest paths (*Direct-Connect*).
+
+Source: L. Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications" (arXiv:2202.03356).
+"""
 
 from dataclasses import dataclass
 from functools import partial

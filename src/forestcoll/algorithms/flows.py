@@ -1,4 +1,7 @@
-"""Flows that reach the optimum of an all-to-all, a gather, a scatter, or of any demand matrix."""
+"""Flows that reach the optimum of an all-to-all, a gather, a scatter, or of any demand matrix.
+
+A maximum concurrent flow of all pairs of nodes: a linear program, whose solution is checked in fractions.
+"""
 
 from dataclasses import dataclass
 from typing import cast

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from forestcoll.algorithms.best_schedule import BestOverSizes, OptimumFrom
 from forestcoll.algorithms.boxes import Boxes
@@ -32,6 +32,9 @@ from forestcoll.schedule.proof.optimum import CollectiveOptimum, Optimum
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.routes import Routes
+
+if TYPE_CHECKING:
+    from forestcoll.solver.survival.schedule import Survival
 
 methods = Registry(
     "method", ("forestcoll.algorithms", "forestcoll.algorithms.steps", "forestcoll.algorithms.direct_networks")
@@ -192,12 +195,14 @@ class Generated:
         optimum: the optimum with the algbw of the schedule; None if the method has no optimum of its own.
         choice: how the schedule was chosen for a size; None if no size was given.
         best_from: from which size on the optimum is the best; None if this is not known.
+        survival: what is left of the schedule after failures; None if it was not made for them.
     """
 
     schedule: Schedule
     optimum: Optimum | None
     choice: BestOverSizes | None = None
     best_from: OptimumFrom | None = None
+    survival: "Survival | None" = None
 
 
 def method_of(method: Method | str | None, collective: Collective, given: Mapping[str, object]) -> Method:
@@ -215,7 +220,7 @@ def method_of(method: Method | str | None, collective: Collective, given: Mappin
         return replace(method, **given) if given else method  # type: ignore[type-var]
     if method is not None and not isinstance(method, str):
         raise InputError(f"method is {shown(method)}; expected a text such as trees:k=4, or a method")
-    head, _, rest = (method or "auto").partition(":")
+    head, _, rest = ("auto" if method is None else method).partition(":")
     spec = methods.named(("flows" if collective.is_personalised else "trees") if head == "auto" else head)
     methods.require(spec, given, OPTIONS)
     found: Method = spec.make(**{**(spec.values(rest) if rest else {}), **given})

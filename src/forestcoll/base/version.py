@@ -5,6 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 __version__ = "0.1.0"
+"""The version of the package."""
 
 
 def native_build() -> str:

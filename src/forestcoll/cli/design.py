@@ -92,6 +92,16 @@ def _costs_help() -> str:
     "all-to-all, which is then a third measure of the frontier.  [default: bandwidth]",
 )
 @click.option(
+    "--profile",
+    type=FileOrText(),
+    metavar="FILE",
+    help="The job that the network is for: collectives with sizes and weights, or the layers of a model, in the format "
+    "forestcoll.profile/1; or a sample of train-time. The best networks by the time of the job are listed.",
+)
+@click.option(
+    "--layout", metavar="LAYOUT", help="With --profile: sharded training, such as tp=4,fsdp=8, as for train-time."
+)
+@click.option(
     "--choose", metavar="NAME", help="The network to write, by its name or number of steps.  [default: the best]"
 )
 @jobs_option("The number of processes for a sweep.")

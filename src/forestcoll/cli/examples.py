@@ -17,6 +17,7 @@ EXAMPLES = {
     "design": (
         "forestcoll design --nodes 12 --degree 4 --size 1MB -o topology=network.json",
         "forestcoll design --nodes 36 --degree 4 torus:dims=3x3 -o plot=frontier.svg -o picture=net.svg",
+        "forestcoll design --nodes 8 --degree 4 --profile llama-3-8b --layout tp=2,fsdp=4 -o topology=network.json",
         "forestcoll design torus:dims=3x3 --by line-graph --by degree=2 -o schedule.json",
     ),
     "emulate": (
@@ -43,6 +44,7 @@ EXAMPLES = {
     "generate": (
         "forestcoll generate dgx-a100:boxes=2 -o schedule.json",
         "forestcoll generate torus:dims=4x4 --method bfb -o steps.json.gz",
+        "forestcoll generate torus:dims=3x3 --survive links -o survive.json -o failover=left",
         "forestcoll generate dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce -o bundle.json",
     ),
     "import": (

@@ -10,6 +10,7 @@ import click
 from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
+    PARTS,
     asked_by,
     changed_network_of,
     demand_options,
@@ -18,7 +19,7 @@ from forestcoll.cli.options import (
     topology_argument,
     tree_options,
 )
-from forestcoll.cli.types import MessageSizes, MethodText, OutputFile, OutputFolder, SpecText
+from forestcoll.cli.types import MessageSizes, MethodText, OneOf, OutputFile, OutputFolder, SpecText
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
@@ -56,6 +57,12 @@ def _formats() -> "Registry":
     "With --method bfb, the latencies of links then count in addition to their bandwidths.",
 )
 @click.option(
+    "--survive",
+    type=OneOf(PARTS),
+    help="Make the trees of which the most algbw is left after the failure of any one part of this kind, without new "
+    "routes; their algbw without a failure may be lower.",
+)
+@click.option(
     "--for",
     "runtime",
     type=SpecText("format", _formats),
@@ -71,9 +78,11 @@ def _formats() -> "Registry":
 )
 @outputs_option(
     "A file to write: schedule (.json, or .json.gz for gzip) or, for groups and pieces, members (a directory with the "
-    "schedule of each group, group-N.json).",
+    "schedule of each group, group-N.json); with --survive also failover (a directory with the trees that each failure "
+    "leaves).",
     schedule=OutputFile(".json"),
     members=OutputFolder(r"group-\d+\.json"),
+    failover=OutputFolder(),
 )
 @json_option
 def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **options: Any) -> None:
@@ -96,7 +105,7 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     from forestcoll.presentation.results.schedules.generated import Run, generated_page
 
     changes, runtime = (options.pop("without"), options.pop("degrade")), options.pop("runtime")
-    demand, method = asked_by({**options, "members": output.get("members")})
+    demand, method = asked_by({**options, **{name: output.get(name) for name in ("members", "failover")}})
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, changes)
@@ -106,6 +115,10 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
 
             made = replace(made, schedule=schedule_for_runtime(made.schedule, runtime, progress))
         report = _verify_and_write(made.schedule, output, progress)
+        if made.survival is not None and "failover" in output:
+            from forestcoll.what_if.failover import write_trees_left
+
+            write_trees_left(made.survival, output["failover"], progress=progress)
     run = Run("" if method is None else method.name, output, progress.seconds, progress.counters)
     err = is_standard_stream(output.get("schedule"))
     print_result(generated_page(made, report, run), as_json=as_json, err=err)

@@ -45,6 +45,9 @@ Changes = tuple[tuple[str, ...], tuple[str, ...]]
 SEPARATOR = "--"
 """What stands between the ids of the two ends of a link."""
 
+PARTS = ("links", "nics", "nodes", "switches", "boxes")
+"""What can fail; see `topology.failures.PartKind`."""
+
 MOST_JOBS = 1024
 """The most processes that a command starts."""
 

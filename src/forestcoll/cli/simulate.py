@@ -102,7 +102,7 @@ def command(
 
     known = _costs(costs, alpha_us, overhead_us, model)
     with TerminalProgress() as progress:
-        best = () if source["method"] or model != "trees" else _best(source, sizes, known, progress)
+        best = () if source["method"] is not None or model != "trees" else _best(source, sizes, known, progress)
         if best:
             schedule, report = best[-1].schedule, certified(verify(best[-1].schedule))
         else:

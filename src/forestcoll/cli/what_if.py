@@ -5,6 +5,7 @@ from typing import Any
 import click
 
 from forestcoll.cli.options import (
+    PARTS,
     asked_by,
     collective_option,
     jobs_option,
@@ -18,12 +19,10 @@ from forestcoll.cli.options import (
 from forestcoll.cli.types import IntegerFrom, OneOf, OutputFolder, PictureFile
 from forestcoll.demand.collective import Collective
 
-_PARTS = ("links", "nics", "switches", "boxes")
-
 
 @click.command("what-if")
 @topology_argument
-@click.option("--fail", type=OneOf(_PARTS), help="Each failure of one part of this kind, worst first.")
+@click.option("--fail", type=OneOf(PARTS), help="Each failure of one part of this kind, worst first.")
 @click.option("--at-once", type=IntegerFrom(min=1), metavar="K", help="With --fail: K parts fail at the same time.")
 @click.option("--upgrade", is_flag=True, help="More bandwidth on each class of links and on each link, best first.")
 @click.option(

@@ -14,12 +14,15 @@ from forestcoll.base.errors import InputError, NoSolutionError
 from forestcoll.base.parameters import Question, of_options
 from forestcoll.base.progress import Progress
 from forestcoll.demand.collective import UNROOTED, Collective
+from forestcoll.demand.groups.layout import Layout
 from forestcoll.design.constructions import Construction
 from forestcoll.design.expanding import bandwidth_of, expand
 from forestcoll.design.given import base_network
 from forestcoll.design.realisation import schedule_of, topology_of
 from forestcoll.design.search.finder import Frontier, TopologyFinder, find_topologies
 from forestcoll.design.search.sweep import found, questions_of, sweep
+from forestcoll.design.workloads.job import Job, Ranking, best_networks
+from forestcoll.design.workloads.samples import profile_of
 from forestcoll.design.workloads.workload import Objective, StepCosts, Workload, WorkloadTraffic, chosen_of
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
@@ -127,6 +130,70 @@ class Search(_Find):
             return find_topologies(self.nodes[0], self.degree[0], bidirectional=self.bidirectional, published_only=True)
         except NoSolutionError:
             return None
+
+
+@dataclass(frozen=True)
+class JobSearch(Question):
+    """A question about the best networks for a job.
+
+    Attributes:
+        profile: the file or the sample with the collectives or the layers of the job.
+        nodes: the number of nodes.
+        degree: the number of links that leave each node.
+        base: more base networks, as for `base_network`.
+        only: as for a search.
+        costs: what steps take.
+        layout: how ranks are divided, for sharded training.
+        output: the files of the topology and the picture of the best network, whose nodes are numbered as ranks.
+    """
+
+    fits: ClassVar[str] = "--profile; leave one of them out"
+    needs: ClassVar[str] = _Find.needs
+    profile: str
+    nodes: range
+    degree: range
+    base: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    costs: StepCosts | None = None
+    layout: str | None = None
+    output: Files = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.nodes) * len(self.degree) > 1:
+            raise InputError("--profile is for one network; give one number of nodes and one degree")
+        if unfit := sorted(self.output.keys() & {"plot", "schedule"}):
+            raise InputError(
+                f"-o {unfit[0]}=FILE does not fit --profile; write -o topology=FILE, and generate a schedule on it"
+            )
+
+    def answer(self, progress: Progress, _: Executor | None = None) -> "JobAnswer":
+        """Return the best networks."""
+        nodes = self.nodes[0]
+        job = Job(profile_of(self.profile).on(nodes), None if self.layout is None else Layout.of(self.layout))
+        bases = [base_network(each) for each in self.base]
+        finder = TopologyFinder(
+            bidirectional="bidirectional" in self.only, published_only="published" in self.only, bases=bases
+        )
+        progress.begin("searching")
+        return JobAnswer(best_networks(job, finder, nodes, self.degree[0], self.costs, progress=progress), self)
+
+
+@dataclass(frozen=True)
+class JobAnswer:
+    """The best networks for a job.
+
+    Attributes:
+        ranking: the networks.
+        question: what was asked.
+    """
+
+    ranking: Ranking
+    question: JobSearch
+
+    @property
+    def topology(self) -> Topology:
+        """The best network, in which node r is rank r."""
+        return self.ranking.networks[0].times.topology
 
 
 @dataclass(frozen=True)
@@ -248,10 +315,10 @@ class ExpansionAnswer(_Network):
     question: Expansion
 
 
-Answer = SweepAnswer | SearchAnswer | ExpansionAnswer
+Answer = SweepAnswer | SearchAnswer | JobAnswer | ExpansionAnswer
 
 
-def asked(options: Mapping[str, Any]) -> Search | Sweep | Expansion:
+def asked(options: Mapping[str, Any]) -> Search | JobSearch | Sweep | Expansion:
     """Return the question that options ask.
 
     Args:
@@ -265,6 +332,8 @@ def asked(options: Mapping[str, Any]) -> Search | Sweep | Expansion:
         ('degree=2',)
     """
     nodes, degree = options["nodes"], options["degree"]
+    if options.get("profile"):
+        return of_options(JobSearch, options)
     if options["by"] or (options["base"] and nodes is None and degree is None):
         return of_options(Expansion, options)
     is_sweep = nodes is not None and degree is not None and len(nodes) * len(degree) > 1

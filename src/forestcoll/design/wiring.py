@@ -156,6 +156,12 @@ class Wiring:
         """Return the wiring with every arc reversed."""
         return Wiring(self.entering)
 
+    def renumbered(self, order: IntArray) -> "Wiring":
+        """Return the wiring in which node i is node `order[i]` of this one."""
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order), dtype=order.dtype)
+        return Wiring(place[self.targets[order]])
+
     def with_copies(self, copies: int) -> "Wiring":
         """Return the degree expansion. Copy i of node v is node v * copies + i, port p to copy j is p * copies + j."""
         targets = self.targets[:, :, None] * copies + np.arange(copies)

@@ -24,6 +24,7 @@ _PAGES = {
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison:comparison_page",
     "forestcoll.measurement.fit.fit.FittedCosts": f"{_RESULTS}.measurements.fitting:fit_page",
     "forestcoll.nccl.comparison.LogComparison": f"{_RESULTS}.measurements.measured:comparison_page",
+    "forestcoll.design.workloads.job.Ranking": f"{_RESULTS}.networks.job_networks:ranking_page",
     "forestcoll.design.search.finder.Frontier": f"{_RESULTS}.networks.design:frontier_page",
     "forestcoll.presentation.view.view.View": "forestcoll.presentation.view.view:view_page",
     "forestcoll.nccl.tuner.rules.TunerRules": f"{_RESULTS}.programs.nccl_tuner:tuner_page",

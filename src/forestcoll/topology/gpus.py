@@ -52,17 +52,13 @@ def gpu_of(topology: Topology) -> GpuModel | None:
 
 
 def table() -> str:
-    """Return all GPUs as a table in Markdown, as docs/runtimes.md has it.
+    """Return all GPUs as CSV, as docs/tables/gpus.csv has them.
 
     Example:
-        >>> print(table().splitlines()[6])
-        | h200 | 132 | 64 | 20.6 | 38.7 | 0.6 us | 3.4 us | 14 us | 0.85 |
+        >>> print(table().splitlines()[5])
+        h200,132,64,20.6,38.7,0.6 us,3.4 us,14 us,0.85
     """
-    return "".join(f"| {' | '.join(row)} |\n" for row in (_COLUMNS, ("---",) * len(_COLUMNS), *map(_row, _LIST)))
-
-
-def _row(gpu: GpuModel) -> tuple[str, ...]:
-    return tuple(_cells(gpu))
+    return "".join(f"{','.join(row)}\n" for row in (_COLUMNS, *map(_cells, _LIST)))
 
 
 def _cells(gpu: GpuModel) -> Iterator[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 NodeId: TypeAlias = int | str
+"""The id of a node, as a file or a builder names it."""
 
 BOUNDED = "bounded-multi-port"
 """The port model in which a node uses all its links at once, within its bandwidths."""

@@ -25,12 +25,12 @@ from forestcoll.nccl.order.rank_order import best_order
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, change_named
+from forestcoll.topology.failures import PartKind, parts_of
 from forestcoll.topology.gpus import gpu_of
 from forestcoll.topology.graph.boxes import box_numbers
 from forestcoll.topology.graph.walks import unreachable_pair
 from forestcoll.topology.link_classes import Ends, link_classes
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
-from forestcoll.what_if.failures import PartKind, parts_of
 from forestcoll.what_if.value import Evaluator
 
 MOST_CAUSES = 5

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from math import comb
 from pathlib import Path
 
@@ -30,10 +30,11 @@ from forestcoll.demand.texts import DemandLike
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.problem import OptimumProblem
+from forestcoll.solver.survival.schedule import Survival
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change
+from forestcoll.topology.failures import PartKind, parts_of
 from forestcoll.verification import certified, verify
-from forestcoll.what_if.failures import PartKind, parts_of
 from forestcoll.what_if.study import network_and_demand
 from forestcoll.what_if.sweep import SweepTask
 from forestcoll.what_if.value import value_of
@@ -150,6 +151,39 @@ def write_failover(  # noqa: PLR0913 (the request, the folder and the execution)
         progress.advance(done, len(changes))
         made.append(Failover(change.name, file, algbw))
     result = FailoverSet(network, bound, path, made[0], tuple(made[1:]))
+    write_text(path / MANIFEST, [json.dumps(manifest(result), indent=1), "\n"])
+    return result
+
+
+def write_trees_left(found: Survival, folder: PathLike, *, progress: Progress = SILENT) -> FailoverSet:
+    """Write a schedule that survives failures, and for each failure the verified schedule of the trees that are left.
+
+    Args:
+        found: the schedule and the failures.
+        folder: as for `write_failover`.
+        progress: receives the number of finished schedules.
+
+    Returns:
+        What was written.
+
+    Raises:
+        InputError: there are more than `MOST_FILES` failures, or as `write_failover` for the folder.
+    """
+    whole, path = found.schedule, as_path(folder)
+    question = SweepTask.of(whole.topology, whole.demand)
+    question = replace(question, request=f"{question.request}\nsurvives one of {found.part.value}")
+    changes = [Change(""), *_sets(whole.topology, found.failures, 1)]
+    _check(path, question, changes)
+    make_folder(path)
+    note_written()
+    progress.begin("writing the trees that are left")
+    made = []
+    for done, (change, schedule) in enumerate(chain([(changes[0], whole)], found.left())):
+        progress.advance(done, len(changes))
+        certified(verify(schedule))
+        write_schedule(schedule, path / (name := _file_name(question, change)))
+        made.append(Failover(change.name, name, schedule.algbw))
+    result = FailoverSet(whole.topology, whole.demand, path, made[0], tuple(made[1:]))
     write_text(path / MANIFEST, [json.dumps(manifest(result), indent=1), "\n"])
     return result
 

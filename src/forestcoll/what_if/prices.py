@@ -7,8 +7,8 @@ from forestcoll.base.errors import InputError, require_kind, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import part_named
+from forestcoll.topology.failures import PartKind, parts_of
 from forestcoll.topology.link_classes import Ends, is_nic, nic_name
-from forestcoll.what_if.failures import PartKind, parts_of
 
 NIC = "nic"
 """The name of the links of all NICs, as `--fail nics` finds them."""

@@ -14,8 +14,8 @@ from forestcoll.demand.texts import DemandLike, bound_on
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change, change_named
+from forestcoll.topology.failures import PartKind, parts_of
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
-from forestcoll.what_if.failures import PartKind, parts_of
 from forestcoll.what_if.sweep import SweepRunner
 from forestcoll.what_if.value import Value
 

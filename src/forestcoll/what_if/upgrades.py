@@ -12,10 +12,10 @@ from forestcoll.demand.texts import DemandLike
 from forestcoll.schedule.proof.tree_dual import TreeDualProof
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.changes import Change, link_name
+from forestcoll.topology.failures import duplex_links
 from forestcoll.topology.link_classes import Ends, link_classes
 from forestcoll.what_if.classes import Symmetries, classes_of_sets, images_of_items
 from forestcoll.what_if.curve import OptimumCurve, curve_of
-from forestcoll.what_if.failures import duplex_links
 from forestcoll.what_if.limiting_cuts import LimitingCuts
 from forestcoll.what_if.prices import prices_of
 from forestcoll.what_if.study import TabularStudy, network_and_demand

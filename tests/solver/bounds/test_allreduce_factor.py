@@ -22,7 +22,7 @@ from tree_programs import all_trees
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "examples" / "allreduce-rate"
-PAGE = (ROOT / "docs" / "allreduce-rate.md").read_text()
+PAGE = (ROOT / "docs" / "evidence" / "allreduce-proofs.md").read_text()
 KINDS = {kind.name: kind for kind in SMALL}
 OTHERS = {
     "butterfly": (Fraction(2), Fraction(3, 2)),

@@ -3,6 +3,9 @@
 Each half is summed along a tree to its root and then broadcast from the root along the same tree, in P chunks that
 follow each other. As a step schedule, the two roots have a shard of 1/2 each, and the other nodes have none. With
 height h, T_L = 2(h + P - 1), and each step sends M/2P over a link.
+
+Source: P. Sanders, J. Speck and J. L. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan"
+(Parallel Computing 2009).
 """
 
 from dataclasses import dataclass, replace

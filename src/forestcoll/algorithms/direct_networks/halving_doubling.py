@@ -2,6 +2,9 @@
 
 The partners of all steps must be neighbours, as in a hypercube whose nodes are numbered by their bits. T_L = log2 N is
 the least possible. But each step uses only one link of each node, so T_B is log2 N times the optimum.
+
+Source: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of Collective Communication Operations in MPICH"
+(IJHPCA 2005).
 """
 
 from dataclasses import dataclass

@@ -2,6 +2,9 @@
 
 A ring is a directed cycle through all nodes. The rings share no link. A bidirectional ring is two rings. Shifted rings
 (TopoOpt) are four rings or more, two for each offset. T_L = N - 1. T_B is optimal if the rings use all links.
+
+Source: P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (JPDC 2009);
+for shifted rings, W. Wang et al., "TopoOpt" (NSDI 2023).
 """
 
 from dataclasses import dataclass

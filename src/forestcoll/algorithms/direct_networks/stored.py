@@ -3,6 +3,9 @@
 The diamond and the modified de Bruijn graphs have allgathers with the least T_B, (N-1)/N, which are not breadth first
 (*Direct-Connect*, Table 9). `tables/` has them. The network is recognised by its links, whatever its name, also
 transposed where an isomorphism to the transposed network is stored; so a reduce-scatter has the same cost.
+
+Source: L. Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications" (arXiv:2202.03356),
+Table 9.
 """
 
 from dataclasses import dataclass

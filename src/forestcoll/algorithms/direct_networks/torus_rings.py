@@ -3,6 +3,8 @@
 A shard has one part per dimension. Part i starts in dimension i, continues in dimension i + 1, and so on in cyclic
 order, so that all dimensions are busy. Along a ring of three or more nodes, half of a part is sent in each direction.
 T_L = sum of (size - 1). T_B is optimal if and only if all sizes are equal.
+
+Source: P. Sack and W. Gropp, "Collective Algorithms for Multiported Torus Networks" (ACM TOPC 2015).
 """
 
 from collections.abc import Iterator

@@ -25,10 +25,9 @@ from itertools import chain
 import numpy as np
 
 from forestcoll.algorithms.baseline import Family, baseline
-from forestcoll.algorithms.direct_networks.torus_rings import torus_sizes
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
 from forestcoll.algorithms.steps.sends import ShardSend, bits_of, step_schedule
-from forestcoll.base.errors import InputError
+from forestcoll.algorithms.steps.torus import in_turn, moved, places_along, sizes_of
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.rows import IntArray
 from forestcoll.schedule.steps.value import StepSchedule
@@ -67,43 +66,25 @@ def swing_torus(problem: Problem) -> StepSchedule:
         DoesNotApplyError: the network is not a torus of compute nodes with nodes numbered row by row, a dimension is
             odd, or only some of the compute nodes take part.
     """
-    sizes = _even_sizes(problem)
+    sizes = sizes_of(problem)
+    if any(size % 2 for size in sizes):
+        raise DoesNotApplyError(f"Swing needs even dimensions, and the torus has {'x'.join(map(str, sizes))} nodes")
     ports = range(2 * len(sizes))
     return step_schedule(
         problem, lambda _: map(chain.from_iterable, zip(*(_part(sizes, port) for port in ports), strict=True))
     )
 
 
-def _even_sizes(problem: Problem) -> tuple[int, ...]:
-    if problem.demand.ranks is not None:
-        raise DoesNotApplyError("all nodes of the torus must take part, and here only some do")
-    try:
-        sizes = torus_sizes(problem.topology)
-    except InputError:
-        raise DoesNotApplyError("the network is not a torus with nodes numbered row by row") from None
-    if problem.topology.switches:
-        raise DoesNotApplyError("the network has switches, and Swing on a torus needs direct links")
-    if any(size % 2 for size in sizes):
-        raise DoesNotApplyError(f"Swing needs even dimensions, and the torus has {'x'.join(map(str, sizes))} nodes")
-    return sizes
-
-
 def _part(sizes: Sequence[int], port: int) -> Iterator[list[ShardSend]]:
     """Yield the steps of one of the 2D parts of each shard."""
     ports, sign = 2 * len(sizes), 1 if port < len(sizes) else -1
     part = Fraction(port, ports), Fraction(port + 1, ports)
-    turns = [partners(sizes, dimension, step, sign) for dimension, step in _turns(sizes, port % len(sizes))]
+    turns = [
+        partners(sizes, dimension, step, sign)
+        for dimension, step in in_turn(list(map(bits_of, sizes)), port % len(sizes))
+    ]
     for sends in _gathered(turns):
         yield [send._replace(part=part) for send in sends]
-
-
-def _turns(sizes: Sequence[int], first: int) -> Iterator[tuple[int, int]]:
-    """Yield the dimension of each step, in turn from `first`, and the number of the step in its dimension."""
-    for step in range(max(map(bits_of, sizes))):
-        for place in range(len(sizes)):
-            dimension = (first + place) % len(sizes)
-            if step < bits_of(sizes[dimension]):
-                yield dimension, step
 
 
 def partners(sizes: Sequence[int], dimension: int, step: int, sign: int = 1) -> IntArray:
@@ -119,11 +100,9 @@ def partners(sizes: Sequence[int], dimension: int, step: int, sign: int = 1) -> 
         >>> partners((8,), 0, 2).tolist()
         [3, 6, 5, 0, 7, 2, 1, 4]
     """
-    places = list(np.unravel_index(np.arange(np.prod(sizes)), tuple(sizes)))
     distance = sign * (1 - (-2) ** (step + 1)) // 3
-    along = places[dimension]
-    places[dimension] = np.where(along % 2 == 0, along + distance, along - distance) % sizes[dimension]
-    return np.ravel_multi_index(places, tuple(sizes))
+    is_even = places_along(sizes)[dimension] % 2 == 0
+    return moved(sizes, dimension, np.where(is_even, distance, -distance))
 
 
 def _gathered(turns: Sequence[IntArray]) -> Iterator[list[ShardSend]]:

@@ -10,19 +10,24 @@ Cayley graphs, of bidirectional networks only, or without the networks of the us
 with more networks never has a worse answer.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from fractions import Fraction
 
 from forestcoll.base.errors import NoSolutionError
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.design.constructions import Construction
 from forestcoll.design.exchange_rate import exchange_rate
-from forestcoll.design.expansions.parallel import Parallel
-from forestcoll.design.search.catalogue import kautz, may_be_bidirectional
-from forestcoll.design.search.divisors import primes_of
-from forestcoll.design.search.finder import Frontier, TopologyFinder
+from forestcoll.design.search.finder import Frontier, Measure, TopologyFinder, Values, pareto, reaches, values_of
 from forestcoll.solver.flows.spreading import MOST_NODES
+
+_SCATTER: tuple[Measure, ...] = (
+    lambda each: each.reduce_scatter_cost.steps,
+    lambda each: each.reduce_scatter_cost.bandwidth_factor,
+)
+"""The cost of a reduce-scatter, which is another one than that of the allgather if no mirror is known."""
+
+_LEAST: tuple[Measure, ...] = (lambda each: -each.exchange_bound, *_SCATTER)
+_MEASURES: tuple[Measure, ...] = (lambda each: -exchange_rate(each).algbw, *_SCATTER)
 
 
 def exchange_frontier(finder: TopologyFinder, nodes: int, degree: int, progress: Progress = SILENT) -> Frontier:
@@ -49,11 +54,11 @@ def exchange_frontier(finder: TopologyFinder, nodes: int, degree: int, progress:
         >>> [(each.name, each.cost.steps, str(each.cost.bandwidth_factor)) for each in found.members]
         [('Cayley(4,32)', 3, '31/32'), ('L(K(4,4))', 3, '1')]
     """
-    members = _measured(_candidates(finder, nodes, degree), progress)
+    members = _measured(all_networks(finder, nodes, degree), progress)
     return Frontier(nodes, degree, finder.bidirectional, members, with_exchanges=True)
 
 
-def _candidates(finder: TopologyFinder, nodes: int, degree: int) -> list[Construction]:
+def all_networks(finder: TopologyFinder, nodes: int, degree: int) -> list[Construction]:
     """Return the networks that are compared: those of a finder and of all finders of fewer networks.
 
     Raises:
@@ -62,104 +67,20 @@ def _candidates(finder: TopologyFinder, nodes: int, degree: int) -> list[Constru
     """
     found = [*finder.find(nodes, degree).members]
     if nodes <= MOST_NODES:
-        found += _ExchangeFinder(finder).candidates(nodes, degree)
+        found += finder.like(measures=_LEAST[:1]).listed(nodes, degree)
     for narrower in finder.narrower:
         with suppress(NoSolutionError):
-            found += _candidates(narrower, nodes, degree)
-    return found
-
-
-class _ExchangeFinder(TopologyFinder):
-    """A finder whose frontiers have the bound of the rate of an all-to-all as a third measure."""
-
-    def __init__(self, finder: TopologyFinder) -> None:
-        super().__init__(bidirectional=finder.bidirectional, published_only=finder.published_only, bases=finder.bases)
-        if self.bidirectional:
-            self._one_way = _ExchangeFinder(self._one_way)
-
-    def candidates(self, nodes: int, degree: int) -> tuple[Construction, ...]:
-        """Return all networks of a size and degree."""
-        return self._candidates(nodes, degree)
-
-    def _frontier(
-        self,
-        nodes: int,
-        degree: int,
-        rivals: Sequence[Construction] = (),  # noqa: ARG002 (as the finder calls it)
-    ) -> tuple[Construction, ...]:
-        key = (nodes, degree)
-        if key not in self._frontiers:
-            bounds = [(each, each.exchange_bound) for each in self._candidates(nodes, degree)]
-            self._frontiers[key] = _undominated(bounds, _reaches)
-        return self._frontiers[key]
-
-    def _candidates(
-        self,
-        nodes: int,
-        degree: int,
-        rivals: Sequence[Construction] = (),  # noqa: ARG002 (as the finder calls it)
-    ) -> tuple[Construction, ...]:
-        found = super()._candidates(nodes, degree)
-        return tuple(dict.fromkeys((*found, *super()._rescheduled(found))))
-
-    def _kautz(
-        self,
-        nodes: int,
-        degree: int,
-        others: Sequence[Construction],  # noqa: ARG002 (as the finder calls it)
-        rivals: Sequence[Construction],  # noqa: ARG002 (as the finder calls it)
-    ) -> Iterator[Construction]:
-        if not self.bidirectional or may_be_bidirectional(nodes, degree):
-            graph = kautz(nodes, degree)
-            yield from self._allowed([] if graph is None else [graph])
-
-    def _parallel(
-        self,
-        nodes: int,
-        degree: int,
-        others: Sequence[Construction],  # noqa: ARG002 (as the finder calls it)
-        rivals: Sequence[Construction],  # noqa: ARG002 (as the finder calls it)
-    ) -> Iterator[Construction]:
-        for copies in primes_of(degree):
-            for base in self._frontier(nodes, degree // copies):
-                yield Parallel.of(base, copies)
+            found += all_networks(narrower, nodes, degree)
+    return list(dict.fromkeys(found))
 
 
 def _measured(candidates: Iterable[Construction], progress: Progress) -> tuple[Construction, ...]:
     """Return the candidates that no other one reaches in steps, bandwidth time and rate, also of a reduce-scatter."""
-    ordered = sorted(dict.fromkeys(candidates), key=lambda each: -each.exchange_bound)
-    known: list[tuple[Construction, Fraction]] = []
+    ordered = sorted(candidates, key=lambda each: -each.exchange_bound)
+    known: list[tuple[Values, Construction]] = []
     for place, candidate in enumerate(ordered):
         progress.advance(place, len(ordered))
-        if not any(_replaces(other, rate, candidate, candidate.exchange_bound) for other, rate in known):
-            known.append((candidate, exchange_rate(candidate).algbw))
-    return _undominated(known, _replaces)
-
-
-def _undominated(
-    measured: Sequence[tuple[Construction, Fraction]],
-    reaches: Callable[[Construction, Fraction, Construction, Fraction], bool],
-) -> tuple[Construction, ...]:
-    """Return the networks that no other one reaches, by increasing cost. Of equal ones, the first is kept."""
-    kept: list[tuple[Construction, Fraction]] = []
-    for each, rate in sorted(measured, key=lambda pair: (pair[0].cost, -pair[1], not pair[0].is_breadth_first)):
-        if not any(reaches(other, best, each, rate) for other, best in kept):
-            kept.append((each, rate))
-    return tuple(each for each, _ in kept)
-
-
-def _reaches(one: Construction, rate: Fraction, other: Construction, other_rate: Fraction) -> bool:
-    """Return whether a network with a rate is at least as good as another one in all three measures."""
-    cost, least = one.cost, other.cost
-    return cost.steps <= least.steps and cost.bandwidth_factor <= least.bandwidth_factor and rate >= other_rate
-
-
-def _replaces(one: Construction, rate: Fraction, other: Construction, other_rate: Fraction) -> bool:
-    """Return whether a network is at least as good as another one in all collectives.
-
-    The allreduces of networks without a known isomorphism to their transposes have another cost than two allgathers.
-    """
-    if not _reaches(one, rate, other, other_rate):
-        return False
-    cost, least = one.reduce_scatter_cost, other.reduce_scatter_cost
-    return cost.steps <= least.steps and cost.bandwidth_factor <= least.bandwidth_factor
+        least = values_of(candidate, _LEAST)
+        if not any(reaches(values, least) for values, _ in known):
+            known.append((values_of(candidate, _MEASURES), candidate))
+    return pareto((candidate for _, candidate in known), _MEASURES)

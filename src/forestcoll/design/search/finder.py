@@ -9,21 +9,22 @@ A network of N nodes and degree d, in short (N, d), is one of:
 - the Cartesian product of two networks whose sizes multiply to N and whose degrees add up to d,
 - a network of (N, d/n) with n parallel links instead of each link.
 
-For each intermediate (N, d) only the Pareto frontier in the steps T_L and the bandwidth time T_B is kept. The theorems
-predict both, and no schedule is made. The cost of an expansion grows with the cost of its base in every theorem, so
-pruning loses nothing. Products need factors with bandwidth-optimal breadth-first schedules. The factor with the fewest
-steps is kept in addition to the frontier (`factors`).
+For each intermediate (N, d) only the Pareto frontier in the steps T_L and the bandwidth time T_B is kept, and in more
+measures if they are given. The theorems predict both, and no schedule is made. The cost of an expansion grows with the
+cost of its base in every theorem, so pruning loses nothing. Products need factors with bandwidth-optimal breadth-first
+schedules. The factor with the fewest steps is kept in addition to the frontier (`factors`).
 
 Costs that must be counted are counted last, and only if the least cost that is possible is not already reached. In the
 search for networks of a smaller degree, whose links are then repeated, the networks of (N, d) are rivals: what they
-beat is not counted.
+beat is not counted. With more measures, all costs are counted, because a cost says nothing about another measure.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import gcd
+from typing import Any
 
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError, NoSolutionError, listed, shown
@@ -45,6 +46,10 @@ MAX_NODES = 16384
 
 MAX_PORTS = 64
 """The maximum degree."""
+
+
+Measure = Callable[[Construction], Fraction | int]
+"""A measure of a network, besides the steps and the bandwidth time of its allgather. Less is better."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,6 +84,7 @@ class TopologyFinder:
         bidirectional: use bidirectional networks only.
         published_only: use the base networks of the paper only.
         bases: more base networks, which `base_network` makes of networks or schedules of the user.
+        measures: more measures, in which each kept network is the best of those with its steps and bandwidth time.
 
     Example:
         >>> finder = TopologyFinder(bidirectional=True)
@@ -87,17 +93,23 @@ class TopologyFinder:
     """
 
     def __init__(
-        self, *, bidirectional: bool = False, published_only: bool = False, bases: Sequence[Construction] = ()
+        self,
+        *,
+        bidirectional: bool = False,
+        published_only: bool = False,
+        bases: Sequence[Construction] = (),
+        measures: Sequence[Measure] = (),
     ) -> None:
         self.bidirectional = bool(bidirectional)
         self.published_only = bool(published_only)
         self.bases = listed(bases, Construction, "bases", "a network that design.base_network makes")
+        self.measures = tuple(measures)
         self._frontiers: dict[tuple[int, int], tuple[Construction, ...]] = {}
         self._factors = Factors(self._factor_bases)
         self._own: dict[tuple[int, int], list[Construction]] = {(base.nodes, base.degree): [] for base in self.bases}
         for base in self.bases:
             self._own[base.nodes, base.degree].append(base)
-        self._one_way = self if not bidirectional else TopologyFinder(published_only=published_only, bases=self.bases)
+        self._one_way = self.like(bidirectional=False) if self.bidirectional else self
 
     def find(self, nodes: int, degree: int) -> Frontier:
         """Return the frontier of networks with `nodes` nodes, each with `degree` outgoing and `degree` incoming links.
@@ -116,18 +128,26 @@ class TopologyFinder:
             raise NoSolutionError(self._no_network_message(nodes, degree))
         return Frontier(nodes, degree, self.bidirectional, members)
 
+    def like(self, **changes: Any) -> "TopologyFinder":
+        """Return a finder with the arguments of this one, but for `changes`."""
+        kept = {name: getattr(self, name) for name in ("bidirectional", "published_only", "bases", "measures")}
+        return TopologyFinder(**(kept | changes))
+
     @cached_property
     def narrower(self) -> tuple["TopologyFinder", ...]:
         """The finders with one restriction more: of bidirectional networks, of the paper's bases, without own bases."""
-        both_ways, published, bases = self.bidirectional, self.published_only, self.bases
         found = []
-        if not both_ways:
-            found.append(TopologyFinder(bidirectional=True, published_only=published, bases=bases))
-        if not published:
-            found.append(TopologyFinder(bidirectional=both_ways, published_only=True, bases=bases))
-        if bases:
-            found.append(TopologyFinder(bidirectional=both_ways, published_only=published))
+        if not self.bidirectional:
+            found.append(self.like(bidirectional=True))
+        if not self.published_only:
+            found.append(self.like(published_only=True))
+        if self.bases:
+            found.append(self.like(bases=()))
         return tuple(found)
+
+    def listed(self, nodes: int, degree: int) -> tuple[Construction, ...]:
+        """Return all networks of a size and degree that are made of the frontiers of smaller ones."""
+        return self._listed(nodes, degree, ())
 
     def _offered(self, nodes: int, degree: int, rivals: Sequence[Construction] = ()) -> tuple[Construction, ...]:
         """Return the frontier of this and of all narrower searches, so that more networks are never a worse answer.
@@ -152,11 +172,14 @@ class TopologyFinder:
         key = (nodes, degree)
         if key in self._frontiers:
             return self._frontiers[key]
-        predicted = self._candidates(nodes, degree, rivals)
-        found = pareto((*predicted, *self._rescheduled(predicted, rivals)))
+        found = pareto(self._listed(nodes, degree, rivals), self.measures)
         if not rivals:
             self._frontiers[key] = found
         return found
+
+    def _listed(self, nodes: int, degree: int, rivals: Sequence[Construction]) -> tuple[Construction, ...]:
+        predicted = self._candidates(nodes, degree, rivals)
+        return (*predicted, *self._rescheduled(predicted, rivals))
 
     def _candidates(self, nodes: int, degree: int, rivals: Sequence[Construction] = ()) -> tuple[Construction, ...]:
         listed, expanded = tuple(self._bases(nodes, degree)), tuple(self._expanded(nodes, degree))
@@ -183,10 +206,11 @@ class TopologyFinder:
         if degree < 2 or (self.bidirectional and not may_be_bidirectional(nodes, degree)):
             return
         least = kautz_bound(nodes, degree)
-        better = (each for each in others if each.cost != least)  # the line graph of a Kautz graph is a Kautz graph
-        if _is_reached(Cost(least.steps, least_factor(nodes)), others) or _is_reached(least, better):
+        better = [each for each in others if each.cost != least]  # the line graph of a Kautz graph is a Kautz graph
+        reached = _is_reached(Cost(least.steps, least_factor(nodes)), others) or _is_reached(least, better)
+        if not self.measures and (reached or _is_beaten(least, rivals)):
             return
-        graph = None if _is_beaten(least, rivals) else kautz(nodes, degree)
+        graph = kautz(nodes, degree)
         if graph is not None:
             yield from self._allowed([graph])
 
@@ -230,8 +254,9 @@ class TopologyFinder:
         """
         for copies in primes_of(degree):
             hoped = Cost(moore_steps(nodes, degree // copies), least_factor(nodes))
-            if not _is_reached(hoped, others) and not _is_beaten(hoped, rivals):
-                for base in self._frontier(nodes, degree // copies, (*rivals, *others)):
+            if self.measures or not (_is_reached(hoped, others) or _is_beaten(hoped, rivals)):
+                rivalling = () if self.measures else (*rivals, *others)
+                for base in self._frontier(nodes, degree // copies, rivalling):
                     yield Parallel.of(base, copies)
 
     def _bidirectional_of(self, nodes: int, degree: int) -> Iterator[Construction]:
@@ -301,22 +326,31 @@ def find_topologies(
     return TopologyFinder(bidirectional=bidirectional, published_only=published_only, bases=bases).find(nodes, degree)
 
 
-def pareto(candidates: Iterable[Construction]) -> tuple[Construction, ...]:
-    """Return the Pareto frontier of the candidates, by increasing steps. On a tie, the first candidate is kept."""
-    best: dict[int, Construction] = {}
-    for candidate in candidates:
-        known = best.setdefault(candidate.cost.steps, candidate)
-        if candidate is not known and _rank(candidate) < _rank(known):
-            best[candidate.cost.steps] = candidate
-    kept: list[Construction] = []
-    for _, candidate in sorted(best.items()):
-        if not kept or candidate.cost.bandwidth_factor < kept[-1].cost.bandwidth_factor:
-            kept.append(candidate)
-    return tuple(kept)
+def pareto(candidates: Iterable[Construction], measures: Sequence[Measure] = ()) -> tuple[Construction, ...]:
+    """Return the networks that no other one reaches in steps, bandwidth time and measures, by increasing cost.
+
+    On a tie, breadth-first schedules win, then the first candidate.
+    """
+    measured = [(values_of(each, measures), each) for each in candidates]
+    kept: list[tuple[Values, Construction]] = []
+    for values, candidate in sorted(measured, key=lambda pair: (pair[0], not pair[1].is_breadth_first)):
+        if not any(reaches(best, values) for best, _ in kept):
+            kept.append((values, candidate))
+    return tuple(candidate for _, candidate in kept)
 
 
-def _rank(candidate: Construction) -> tuple[Fraction, bool]:
-    return candidate.cost.bandwidth_factor, not candidate.is_breadth_first
+Values = tuple[Fraction | int, ...]
+"""The steps, the bandwidth time and the measures of a network."""
+
+
+def values_of(construction: Construction, measures: Sequence[Measure]) -> Values:
+    """Return the steps, the bandwidth time and the measures of a network."""
+    return (construction.cost.steps, construction.cost.bandwidth_factor, *(each(construction) for each in measures))
+
+
+def reaches(one: Values, other: Values) -> bool:
+    """Return whether a network is at least as good as another one in all values."""
+    return all(mine <= its for mine, its in zip(one, other, strict=True))
 
 
 def _is_nested(construction: Construction) -> bool:

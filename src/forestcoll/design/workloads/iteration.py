@@ -12,13 +12,23 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from forestcoll.base.errors import InputError, shown
-from forestcoll.design.workloads.network import NetworkRates
 from forestcoll.design.workloads.profile import Layer, Profile
 
 DEFAULT_BUCKETS = (10**6, 10**7, 10**8, 10**9)
 """The bucket sizes that are tried, in bytes. They are those of the paper."""
+
+
+class CollectiveTimes(Protocol):
+    """The times of collectives of all nodes of a network, such as `NetworkRates`."""
+
+    def allreduce_us(self, size: int) -> float:
+        """Return the time of an allreduce of `size` bytes, in microseconds."""
+
+    def all_to_all_us(self, size: int) -> float:
+        """Return the time of an all-to-all in which every node sends `size` bytes in total, in microseconds."""
 
 
 class Activity(StrEnum):
@@ -97,7 +107,7 @@ class Iteration:
 class _Streams:
     """The two streams during their construction. Times are in microseconds."""
 
-    def __init__(self, network: NetworkRates) -> None:
+    def __init__(self, network: CollectiveTimes) -> None:
         self._network = network
         self._computed = 0.0
         self._communicated = 0.0
@@ -138,7 +148,7 @@ class _Streams:
             self.intervals.append(Interval(Activity.ALLREDUCE, name, begin, self._communicated))
 
 
-def iterate(profile: Profile, network: NetworkRates, bucket_bytes: int) -> Iteration:
+def iterate(profile: Profile, network: CollectiveTimes, bucket_bytes: int) -> Iteration:
     """Return the timeline of an iteration.
 
     Args:
@@ -147,15 +157,16 @@ def iterate(profile: Profile, network: NetworkRates, bucket_bytes: int) -> Itera
         bucket_bytes: the bucket size for gradients.
 
     Raises:
-        InputError: the bucket size is not an integer of 1 or more.
+        InputError: the bucket size is not an integer of 1 or more, or the profile has no layers.
     """
     if type(bucket_bytes) is not int or bucket_bytes < 1:
         raise InputError(f"the bucket size is {shown(bucket_bytes)}; expected an integer of 1 byte or more")
     streams = _Streams(network)
-    for layer in profile.layers:
+    layers = profile.trained_layers()
+    for layer in layers:
         streams.compute(Activity.FORWARD, layer)
     collected = buckets = 0
-    for layer in reversed(profile.layers):
+    for layer in reversed(layers):
         streams.compute(Activity.BACKWARD, layer)
         collected += layer.gradient_bytes
         if collected >= bucket_bytes:
@@ -167,11 +178,11 @@ def iterate(profile: Profile, network: NetworkRates, bucket_bytes: int) -> Itera
     return Iteration(tuple(streams.intervals), bucket_bytes)
 
 
-def best_iteration(profile: Profile, network: NetworkRates, buckets: Sequence[int] = DEFAULT_BUCKETS) -> Iteration:
+def best_iteration(profile: Profile, network: CollectiveTimes, buckets: Sequence[int] = DEFAULT_BUCKETS) -> Iteration:
     """Return the iteration with the bucket size that gives the shortest time. On a tie, the largest bucket size wins.
 
     Raises:
-        InputError: `buckets` is empty, or a bucket size is not an integer of 1 or more.
+        InputError: `buckets` is empty, a bucket size is not an integer of 1 or more, or the profile has no layers.
     """
     if not buckets:
         raise InputError("no bucket size is given; give one or more")

@@ -1,4 +1,4 @@
-"""The profile of a model on one node: computing times and data sizes of each layer. Format `forestcoll.profile/1`.
+"""The profile of a job: the layers of a model on one node, or collectives. Format `forestcoll.profile/1`.
 
     {"format": "forestcoll.profile/1", "name": "...", "source": "...",
      "layers": [{"name": "encoder 0 attention", "forward_us": 120.5, "backward_us": 241, "gradient_bytes": 9437184},
@@ -9,12 +9,21 @@ reduces over all nodes. `exchange_bytes` is the data that a node sends in the al
 the one after the layer, in both passes. With a layout (`sharded`), `parameter_bytes` is the size of the parameters that
 are collected before the layer, and `tensor_bytes` that of the activations that tensor parallelism adds up after it, in
 both passes. These keys are optional, with the default 0.
+
+Instead of layers, a profile may list collectives, each with its size M and how often it runs:
+
+    {"format": "forestcoll.profile/1", "name": "...",
+     "collectives": [{"collective": "allreduce", "size": "25MB", "weight": 12},
+                     {"collective": "groups:members='tp=4,dp=8',run=tp,collective=allreduce", "size": 4096}, ...]}
+
+The weight is optional, with the default 1.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from fractions import Fraction
+from itertools import starmap
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +31,7 @@ from forestcoll.base.errors import InputError, shown
 from forestcoll.base.exact import to_fraction
 from forestcoll.base.file_kinds import PROFILE, check_kind
 from forestcoll.base.files import read_document, write_text
+from forestcoll.base.units import data_size
 
 PROFILE_FORMAT = "forestcoll.profile/1"
 
@@ -50,18 +60,45 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class SizedCollective:
+    """A collective of a job.
+
+    Attributes:
+        collective: the collective, or groups that run at the same time, as the text of a demand.
+        size: M, in bytes.
+        weight: how often it runs, or its probability.
+    """
+
+    collective: str
+    size: int
+    weight: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
 class Profile:
-    """A model on one node.
+    """A model on one node, or collectives with their sizes.
 
     Attributes:
         name: the name of the model.
         source: where the figures come from.
         layers: the layers in the order of the forward pass.
+        collectives: what runs, if there are no layers.
     """
 
     name: str
     source: str
     layers: tuple[Layer, ...]
+    collectives: tuple[SizedCollective, ...] = ()
+
+    def trained_layers(self) -> tuple[Layer, ...]:
+        """Return the layers.
+
+        Raises:
+            InputError: there are none.
+        """
+        if not self.layers:
+            raise InputError(f"{self.name}: has collectives and no layers, which a training iteration needs")
+        return self.layers
 
     @property
     def has_exchanges(self) -> bool:
@@ -88,12 +125,35 @@ def read_profile(path: Path) -> Profile:
     check_kind(document, PROFILE, str(path))
     if document.get("format") != PROFILE_FORMAT:
         raise InputError(f"{path}: format is {shown(document.get('format'))}; expected {PROFILE_FORMAT!r}")
-    listed = document.get("layers")
-    if not isinstance(listed, list) or not listed:
-        raise InputError(f"{path}: layers is {shown(listed)}; expected a list of at least one layer")
-    layers = tuple(_layer(f"{path}: layer {place}", each) for place, each in enumerate(listed))
     name, source = _text(str(path), document, "name", path.stem), _text(str(path), document, "source", "")
-    return Profile(name, source, layers)
+    if "collectives" in document:
+        if "layers" in document:
+            raise InputError(f"{path}: has layers and collectives; leave one of them out")
+        return Profile(name, source, (), tuple(starmap(_sized, _listed(path, document, "collectives", "collective"))))
+    return Profile(name, source, tuple(starmap(_layer, _listed(path, document, "layers", "layer"))))
+
+
+def _listed(path: Path, document: Mapping[str, object], key: str, noun: str) -> Iterator[tuple[str, object]]:
+    """Yield where each item of a list is, and the item."""
+    listed = document.get(key)
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{path}: {key} is {shown(listed)}; expected a list of at least one {noun}")
+    yield from ((f"{path}: {noun} {place}", each) for place, each in enumerate(listed))
+
+
+def _sized(where: str, document: object) -> SizedCollective:
+    if not isinstance(document, dict):
+        raise InputError(f"{where} is {shown(document)}; expected an object with collective and size")
+    known = cast("Mapping[str, object]", document)
+    name = _text(where, known, "collective", "")
+    weight = _amount(where, {"weight": 1, **known}, "weight", "times", "12")
+    if not weight:
+        raise InputError(f"{where}: weight is 0; expected more than 0")
+    try:
+        size = data_size(cast("str", known.get("size")))
+    except InputError as error:
+        raise InputError(f"{where}: size: {error}") from None
+    return SizedCollective(name, size, weight)
 
 
 def _layer(where: str, document: object) -> Layer:
@@ -119,14 +179,18 @@ def _text(where: str, document: Mapping[str, object], key: str, default: str) ->
 
 
 def _time(where: str, document: Mapping[str, object], key: str) -> Fraction:
+    return _amount(where, document, key, "microseconds", "120.5")
+
+
+def _amount(where: str, document: Mapping[str, object], key: str, unit: str, example: str) -> Fraction:
     value = document.get(key)
     try:
-        time = to_fraction(value)
+        amount = to_fraction(value)
     except ValueError as error:
-        raise InputError(f"{where}: {key} {shown(value)} {error}; write microseconds such as 120.5") from None
-    if time < 0:
-        raise InputError(f"{where}: {key} is {shown(value)}; expected 0 microseconds or more")
-    return time
+        raise InputError(f"{where}: {key} {shown(value)} {error}; write {unit} such as {example}") from None
+    if amount < 0:
+        raise InputError(f"{where}: {key} is {shown(value)}; expected 0 {unit} or more")
+    return amount
 
 
 def _bytes(where: str, document: Mapping[str, object], key: str) -> int:
@@ -146,10 +210,14 @@ def write_profile(profile: Profile, path: Path) -> None:
 
 
 def profile_text(profile: Profile) -> list[str]:
-    """Return the pieces of the JSON text of a profile, with one line per layer."""
-    lines = [json.dumps(_layer_document(layer)) for layer in profile.layers]
+    """Return the pieces of the JSON text of a profile, with one line per layer or collective."""
+    key, documents = "layers", [_layer_document(layer) for layer in profile.layers]
+    if profile.collectives:
+        key = "collectives"
+        documents = [{**asdict(each), "weight": str(each.weight)} for each in profile.collectives]
+    lines = [json.dumps(each) for each in documents]
     head = {"format": PROFILE_FORMAT, "name": profile.name, "source": profile.source}
-    return [json.dumps(head)[:-1], ',\n"layers": [\n', ",\n".join(lines), "\n]}\n"]
+    return [json.dumps(head)[:-1], f',\n"{key}": [\n', ",\n".join(lines), "\n]}\n"]
 
 
 def _layer_document(layer: Layer) -> dict[str, object]:

@@ -12,9 +12,10 @@ As in `iteration`, there are two streams. The communication stream runs one coll
 requests. Groups of one dimension run at the same time, and share the links.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError, shown
@@ -27,7 +28,7 @@ from forestcoll.demand.groups.layout import Layout
 from forestcoll.design.workloads.iteration import Activity, Interval, Iteration
 from forestcoll.design.workloads.profile import Layer, Profile
 from forestcoll.schedule.shape_of import shape_of
-from forestcoll.topology import TopologyLike
+from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
 from forestcoll.verification import certified, verify
 
@@ -37,6 +38,13 @@ _COLLECTIVES = {
     "tp": (Collective.ALLREDUCE,),
 }
 """The dimensions of a layout that the model has, and the collectives of their groups."""
+
+
+class SizedTime(Protocol):
+    """The time of a collective as a function of the size, such as a `CollectiveTime`."""
+
+    def us(self, size: float) -> float:
+        """Return the time of `size` bytes of data M, in microseconds; 0 without data."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ class LayoutTimes:
     network: str
     layout: Layout
     method: str | None
-    times: Mapping[tuple[str, Collective], CollectiveTime]
+    times: Mapping[tuple[str, Collective], SizedTime]
 
     @property
     def batches(self) -> int:
@@ -116,24 +124,47 @@ def layout_times(
     network, wanted = load_topology(topology), Layout.of(layout)
     wanted.check(network)
     times = {}
-    for name, size in wanted.sizes:
+    for name, collective, demand in demands_of(wanted):
+        progress.begin(f"the {collective} of {name}")
+        if method is not None and isinstance(demand, Groups):
+            raise InputError(
+                f"method {shown(method)} makes no schedules for the groups of {name} in {wanted}; leave it out, or "
+                "give a layout of one dimension"
+            )
+        times[name, collective] = collective_time(network, demand, method, alpha_us=alpha_us)
+    return LayoutTimes(network.name, wanted, method, times)
+
+
+def demands_of(layout: Layout) -> Iterator[tuple[str, Collective, Demand | Groups]]:
+    """Yield each dimension of two or more ranks with its collectives, and what they are on the network.
+
+    Raises:
+        InputError: a dimension is not in the model of an iteration.
+
+    Example:
+        >>> [(name, str(collective)) for name, collective, _ in demands_of(Layout.of("fsdp=4,dp=2"))]
+        [('fsdp', 'allgather'), ('fsdp', 'reduce-scatter'), ('dp', 'allreduce')]
+    """
+    for name, size in layout.sizes:
         if name not in _COLLECTIVES:
             raise InputError(f"layout: {name} is not in the model of an iteration; use {', '.join(_COLLECTIVES)}")
         for collective in _COLLECTIVES[name] if size > 1 else ():
-            progress.begin(f"the {collective} of {name}")
-            if size == wanted.ranks:
-                schedule = generate(network, Demand(collective), method)
-            elif method is None:
-                schedule = generate(network, Groups(str(wanted), collective, run=name))
-            else:
-                raise InputError(
-                    f"method {shown(method)} makes no schedules for the groups of {name} in {wanted}; leave it out, or "
-                    "give a layout of one dimension"
-                )
-            algbw = certified(verify(schedule)).algbw or Fraction(0)
-            rate = float(algbw * bytes_per_microsecond(network.bandwidth_unit))
-            times[name, collective] = CollectiveTime(float(shape_of(schedule).hops * alpha_us), rate)
-    return LayoutTimes(network.name, wanted, method, times)
+            whole = size == layout.ranks
+            yield name, collective, Demand(collective) if whole else Groups(str(layout), collective, run=name)
+
+
+def collective_time(
+    network: Topology, demand: Demand | Groups, method: str | None = None, *, alpha_us: Fraction
+) -> CollectiveTime:
+    """Return the time of the verified schedule that `generate` makes.
+
+    Raises:
+        InputError: as `generate`.
+    """
+    schedule = generate(network, demand, method)
+    algbw = certified(verify(schedule)).algbw or Fraction(0)
+    rate = float(algbw * bytes_per_microsecond(network.bandwidth_unit))
+    return CollectiveTime(float(shape_of(schedule).hops * alpha_us), rate)
 
 
 class _Streams:
@@ -213,7 +244,7 @@ def sharded_iteration(profile: Profile, times: LayoutTimes, *, overlaps: bool = 
 
 
 def _check(profile: Profile, times: LayoutTimes) -> None:
-    layers = profile.layers
+    layers = profile.trained_layers()
     if profile.has_exchanges:
         raise InputError(f"{profile.name}: has experts, and a layout has none; leave the layout out")
     for dimension, key, has in (

@@ -3,7 +3,7 @@
 from forestcoll.base.progress import Progress
 from forestcoll.base.together import written_together
 from forestcoll.demand.demand import NodeDemand
-from forestcoll.design.asked import Answer, SearchAnswer, SweepAnswer
+from forestcoll.design.asked import Answer, JobAnswer, SearchAnswer, SweepAnswer
 from forestcoll.presentation.pictures.raster import write_picture
 from forestcoll.presentation.results.networks.frontier_plot import frontier_plot
 from forestcoll.presentation.view.view import View, write_view
@@ -20,20 +20,20 @@ def write_design(answer: Answer, progress: Progress) -> None:
     if isinstance(answer, SweepAnswer):
         return
     files = answer.question.output
-    schedule = answer.schedule(progress) if "schedule" in files else None
+    schedule = None if isinstance(answer, JobAnswer) or "schedule" not in files else answer.schedule(progress)
     with written_together():
         if "topology" in files:
             write_topology(answer.topology, files["topology"])
         if schedule is not None:
             progress.begin("writing")
             write_schedule(schedule, files["schedule"])
-        if isinstance(answer, SearchAnswer):
+        if isinstance(answer, SearchAnswer | JobAnswer):
             _draw(answer, progress)
 
 
-def _draw(answer: SearchAnswer, progress: Progress) -> None:
+def _draw(answer: SearchAnswer | JobAnswer, progress: Progress) -> None:
     files = answer.question.output
-    if "plot" in files:
+    if "plot" in files and isinstance(answer, SearchAnswer):
         progress.begin("drawing the frontier")
         write_picture(frontier_plot(answer.frontier, answer.question.published()), files["plot"])
     if "picture" in files:

@@ -9,7 +9,7 @@ accepts the same networks, and also those with further links that no pair of tre
 nothing. It needs the greatest rate along trees, and is exact.
 
 In all pairs of trees, the cut-edge must be the only link out of the same set. The theorem does not say so, and is false
-without it; docs/allreduce-rate.md has a network that shows this.
+without it; docs/evidence/allreduce-proofs.md has a network that shows this.
 """
 
 from dataclasses import dataclass, replace

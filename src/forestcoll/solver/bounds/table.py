@@ -201,7 +201,7 @@ class _Collector:
         )
 
     def _linear_bound(self, cut_set: Fraction, along_trees: Fraction | None) -> Fraction:
-        """Return a bound of linear codes (docs/allreduce-rate.md).
+        """Return a bound of linear codes (docs/evidence/allreduce-proofs.md).
 
         If no switch or idle node can copy or add up, Corollary 2.1 bounds linear codes too, and linear codes on
         full-duplex networks and on one-way circles are not faster than trees.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # commands that only build a topology do not import NumPy
     import numpy.typing as npt
 
 NodeArray: TypeAlias = "npt.NDArray[np.int32]"
+"""Numbers of nodes: at each node, the number of the node that a symmetry maps it to."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, repr=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from forestcoll.base.errors import plural
 from forestcoll.base.units import BANDWIDTH_UNIT
-from forestcoll.design.asked import Answer, ExpansionAnswer, Search, SearchAnswer, SweepAnswer
+from forestcoll.design.asked import Answer, ExpansionAnswer, JobAnswer, Search, SearchAnswer, SweepAnswer
 from forestcoll.design.constructions import Construction
 from forestcoll.design.exchange_rate import exchange_rate
 from forestcoll.design.measure import least_factor, moore_steps
@@ -13,6 +13,7 @@ from forestcoll.design.realisation import predicted_cost
 from forestcoll.design.search.finder import Frontier
 from forestcoll.design.workloads.workload import Objective, Workload, best_for, time_us
 from forestcoll.presentation.results.networks.exchange_rates import rate_row
+from forestcoll.presentation.results.networks.job_networks import ranking_page
 from forestcoll.presentation.tables import Column, Page, Row, Table, row
 from forestcoll.presentation.text import bandwidth
 
@@ -24,6 +25,8 @@ def design_page(answer: Answer) -> Page:
     """Return the page of an answer."""
     if isinstance(answer, SweepAnswer):
         return _sweep_page(answer)
+    if isinstance(answer, JobAnswer):
+        return ranking_page(answer.ranking, tuple(map(str, answer.question.output.values())))
     return _search_page(answer) if isinstance(answer, SearchAnswer) else _expanded_page(answer)
 
 

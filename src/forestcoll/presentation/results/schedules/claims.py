@@ -9,10 +9,11 @@ from forestcoll.demand.collective import Collective
 from forestcoll.presentation.names import counted
 from forestcoll.presentation.results.schedules import explanations
 from forestcoll.presentation.tables import Row, row
-from forestcoll.presentation.text import bandwidth
+from forestcoll.presentation.text import bandwidth, percent
 from forestcoll.schedule.proof import CutProof
 from forestcoll.schedule.proof.optimum import Optimum
 from forestcoll.schedule.schedule import Schedule
+from forestcoll.solver.survival.schedule import Survival
 
 if TYPE_CHECKING:
     from forestcoll.verification import Report
@@ -111,3 +112,15 @@ def claim_rows(schedule: Schedule, report: "Report", factor: Fraction | None) ->
         return [*rows, row("optimum", f"reached; {source} in the file proves that no {which} is faster")]
     name = "bound" if schedule.collective is Collective.ALLREDUCE else "optimum"
     return [*rows, row(name, f"{bandwidth(bound.algbw, unit)}, proven by {source} in the file")]
+
+
+def survival_rows(found: Survival) -> list[Row]:
+    """Return the rows about what failures leave of a schedule."""
+    unit, whole = found.schedule.topology.bandwidth_unit, found.schedule.algbw
+    proven = "the most of any trees" if found.is_optimal else "the most that was found"
+    left = f"{bandwidth(found.guarantee, unit)}, {percent(found.guarantee / whole)} of the algbw, {proven}"
+    values = {"guarantee": found.guarantee, "guarantee_optimal": found.is_optimal, "replanned_algbw": found.replanned}
+    return [
+        row(f"one of {len(found.failures)} {found.part.value} fails", left, part=found.part.value, **values),
+        row("with new trees", f"{bandwidth(found.replanned, unit)} after the worst failure"),
+    ]

@@ -9,6 +9,7 @@ from typing import Any
 from forestcoll.algorithms.method import Generated
 from forestcoll.presentation.by_size import choice_below, choice_rows, from_row, from_sentence
 from forestcoll.presentation.names import counted
+from forestcoll.presentation.results.schedules.claims import survival_rows
 from forestcoll.presentation.results.schedules.reports import checked_of, words_of
 from forestcoll.presentation.tables import Page, Row, Table, row
 from forestcoll.presentation.text import all_written, times
@@ -80,6 +81,8 @@ def generated_page(made: Generated, report: Report, run: Run) -> Page:
         checked = run.rows("delivery, loads, algbw and the proof of the bound")
         page = _page(best, [optimal, *_words_of(best).made_rows(schedule), *chosen, *checked])
         return replace(page, blocks=(*page.blocks, *below))
+    if made.survival is not None:
+        chosen = [row(method=run.method), *survival_rows(made.survival)]
     method = run.method if made.choice is None else made.choice.best.method
     title = f"{topology.name}: {schedule.collective.value} by {method} over {counted(topology, schedule.ranks)}"
     rows = words_of(schedule).verified_rows(schedule, report)

@@ -64,7 +64,7 @@ class Measurement:
     """Sends that start at the same time.
 
     Attributes:
-        kind: why they were measured, as `docs/files.md` lists it.
+        kind: why they were measured, as `docs/probing.md` lists it.
         flows: the sends.
     """
 

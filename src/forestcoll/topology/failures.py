@@ -1,13 +1,13 @@
-"""What can fail: links, NICs, switches and boxes of a network, each as a `Change`."""
+"""What can fail: links, NICs, compute nodes, switches and boxes of a network, each as a `Change`."""
 
 from collections.abc import Callable
 from enum import StrEnum
 
 from forestcoll.base.errors import InputError, member_named, shown
-from forestcoll.topology import Topology
 from forestcoll.topology.changes import Change, link_name
 from forestcoll.topology.graph.boxes import named_boxes
 from forestcoll.topology.link_classes import Ends, is_nic, nic_name
+from forestcoll.topology.model import Topology
 
 
 class PartKind(StrEnum):
@@ -17,6 +17,8 @@ class PartKind(StrEnum):
     """A link, in both directions."""
     NICS = "nics"
     """A NIC: the links between a node with the attribute `box` and a switch without it."""
+    NODES = "nodes"
+    """A compute node, with all its links. It takes no part then."""
     SWITCHES = "switches"
     """A switch, with all its links."""
     BOXES = "boxes"
@@ -80,6 +82,10 @@ def _inner_end(topology: Topology, ends: Ends) -> int | None:
     return None
 
 
+def _nodes(topology: Topology) -> list[Change]:
+    return [Change(str(topology.nodes[node].id), nodes=(node,)) for node in topology.compute]
+
+
 def _switches(topology: Topology) -> list[Change]:
     return [Change(str(topology.nodes[switch].id), nodes=(switch,)) for switch in topology.switches]
 
@@ -91,6 +97,7 @@ def _boxes(topology: Topology) -> list[Change]:
 _FINDERS: dict[PartKind, Callable[[Topology], list[Change]]] = {
     PartKind.LINKS: _links,
     PartKind.NICS: _nics,
+    PartKind.NODES: _nodes,
     PartKind.SWITCHES: _switches,
     PartKind.BOXES: _boxes,
 }
@@ -98,6 +105,7 @@ _FINDERS: dict[PartKind, Callable[[Topology], list[Change]]] = {
 _WHY_NONE = {
     PartKind.LINKS: "it has no links",
     PartKind.NICS: "a NIC is a link between a node with the attribute box and a switch without it",
+    PartKind.NODES: "it has no compute nodes",
     PartKind.SWITCHES: "it has no switches",
     PartKind.BOXES: "no node has the attribute box",
 }

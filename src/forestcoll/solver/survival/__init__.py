@@ -1,0 +1,1 @@
+"""Schedules of trees that survive any single failure of a kind, with the greatest algbw of the trees that are left."""
