@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "runtime/control_lane.h"
@@ -49,6 +50,11 @@ struct Lanes {
     for (auto& lane : receivers) {
       if (lane) lane->abandon();
     }
+  }
+
+  // Sends a frame to all neighbours.
+  void tell_all(const FrameHeader& header, std::string_view payload = {}) const {
+    for (const auto& [peer, lane] : controls) lane->send(header, payload);
   }
 
   // The ranks that `operation` waits for.

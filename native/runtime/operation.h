@@ -13,7 +13,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,25 +21,12 @@
 #include "runtime/frame.h"
 #include "runtime/pages.h"
 #include "runtime/plan.h"
+#include "runtime/request.h"
 #include "runtime/staging.h"
+#include "runtime/turn.h"
 #include "runtime/work.h"
 
 namespace forestcoll::runtime {
-
-struct Request {
-  std::shared_ptr<const Plan> plan;
-  std::shared_ptr<const Layout> layout;
-  Descriptor descriptor;
-  std::string collective;
-  std::int64_t count = 0;  // elements of all data
-  ElementType type{};
-  Reduction reduction{};
-  double factor = 1;
-  std::int64_t members = 1;        // the divisor of an average
-  const std::byte* own = nullptr;  // what this rank adds to the sum or, of flows, sends; none of a relay
-  std::byte* result = nullptr;     // where results go, from element `result_begin` of the data on; none of a relay
-  std::int64_t result_begin = 0;
-};
 
 // What an operation asks of the connections.
 class Courier {
@@ -52,42 +38,6 @@ class Courier {
   virtual PeerPages* pages_of_target(std::int32_t lane) = 0;           // null if it is on another host
   virtual PeerPages* pages_of_source(std::int32_t lane) = 0;           // null if it is on another host
   virtual void give_back(std::int32_t lane, std::uint64_t block) = 0;  // a chunk was read from its sender's pages
-};
-
-// A chunk on its way out.
-struct OutgoingChunk {
-  std::uint32_t edge = 0;
-  std::int32_t place = 0;
-  std::uint32_t number = 0;
-  const std::byte* data = nullptr;
-  std::size_t bytes = 0;
-  StagingPool::Buffer owned;            // holds the data where it was made for this chunk
-  std::optional<std::uint64_t> shared;  // where it lies in this rank's pages, for a rank of the same host
-  bool is_read = false;                 // whether a rank of the same host reads it where it lies
-};
-
-// What an operation sends over one connection. The connection serves one turn after the other, and in a turn the edge
-// that is least advanced.
-class Turn {
- public:
-  explicit Turn(std::int32_t lane) : lane(lane) {}
-
-  void push(std::uint64_t advance, std::int32_t place) { ready_.emplace(advance, place); }
-  std::optional<std::int32_t> pop() {
-    if (ready_.empty()) return std::nullopt;
-    const std::int32_t place = ready_.top().second;
-    ready_.pop();
-    return place;
-  }
-
-  const std::int32_t lane;
-  std::int64_t chunks_left = 0;
-  std::int64_t bytes_per_second = 0;
-  bool opened = false;
-
- private:
-  using Entry = std::pair<std::uint64_t, std::int32_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready_;
 };
 
 class Operation {

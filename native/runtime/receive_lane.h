@@ -39,9 +39,13 @@ class ReceiveLane final : public Connection {
     }
   }
 
-  // Reads everything that is there now.
+  // Takes what the other rank sent before it closed.
   void drain() {
-    while (!parked_ && read_parts() > 0) parse();
+    try {
+      while (is_open() && !parked_ && read_parts() > 0) parse();
+    } catch (const PeerClosed&) {
+      abandon();
+    }
   }
 
   void on_writable() override { write_waiting(); }

@@ -67,6 +67,15 @@ class SendLane final : public Connection {
     }
   }
 
+  // Takes the credits that the other rank sent before it closed: an operation may have waited for them alone.
+  void take_last_credits() {
+    try {
+      if (is_open()) on_readable();
+    } catch (const PeerClosed&) {  // as is known
+    }
+    abandon();
+  }
+
  private:
   static constexpr std::size_t kMostAtOnce = std::size_t{1} << 20, kBatchBytes = std::size_t{1} << 16, kBatch = 16;
 
