@@ -152,7 +152,10 @@ class ReceiveLane final : public Connection {
   void read(const FrameHeader& header) {
     std::byte* const to = operation_->expect_read(place_, header.chunk, header.length);
     if (pages_ == nullptr || to == nullptr) throw malformed();
-    if (!pages_->read(header.value, to, header.length)) throw PeerClosed{peer()};
+    if (!pages_->read(header.value, to, header.length)) {
+      abandon();  // what comes behind it does not follow the chunk before it
+      throw PeerClosed{peer()};
+    }
     operations_.progressed(*operation_);
     operation_->arrived(place_);
   }
