@@ -135,7 +135,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   };
   static constexpr int kTickMilliseconds = 50;
   static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
-  static constexpr std::size_t kSmallBytes = std::size_t{1} << 18;  // of an operation that its caller begins
+  static constexpr std::size_t kSmallBytes = std::size_t{1} << 20;  // of an operation that its caller begins
   static constexpr auto kDozesAfter = std::chrono::seconds(1);
 
   Operations& operations() { return *this; }

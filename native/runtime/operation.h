@@ -5,7 +5,8 @@
 // acyclic graph of chunks. Staging memory is a ring of `window` chunks an edge; who sends waits for credits when the
 // ring may be full. A receiver always has room for what it allowed, so it always reads, and no cycle of waits arises.
 // From a rank of the same host, a chunk is read where it lies in that rank's pages. There, chunks for the caller's
-// memory wait for credits, too: the pages that they take are few, and stay in the caches.
+// memory wait for credits, too: the pages that they take are few, and stay in the caches. Chunks that are read in the
+// sender's memory take no pages, and wait for none: only the last credit is sent.
 #pragma once
 
 #include <algorithm>
@@ -256,9 +257,9 @@ class Operation {
       const PlannedEdge& edge = plan().outgoing()[place];
       outgoing_[place].reader = courier_->pages_of_target(edge.lane);
       if (!is_direct(edge) || outgoing_[place].reader == nullptr) continue;
-      outgoing_[place].window = window_of(edge, kMostUnread);
       outgoing_[place].is_read = outgoing_[place].total > 0 && outgoing_[place].reader->reads_memory() &&
                                  stride(edge.flow) >= kLeastRead && lies_still(edge);
+      if (!outgoing_[place].is_read) outgoing_[place].window = window_of(edge, kMostUnread);
     }
   }
 
@@ -461,9 +462,9 @@ class Operation {
     give_back(place, freed);
     edge.freed = freed;
     if (freed == edge.total) edge.ring.release();
-    const bool is_awaited = edge.is_read && freed == edge.total;
-    const bool is_needed = edge.reported + edge.window < edge.total;
-    if (!is_awaited && (!is_needed || freed - edge.reported < std::max(1U, edge.window / 2))) return;
+    const bool is_needed =
+        edge.reported + edge.window < edge.total && freed - edge.reported >= std::max(1U, edge.window / 2);
+    if (edge.is_read ? freed < edge.total : !is_needed) return;
     edge.reported = freed;
     const PlannedEdge& planned = plan().incoming()[index(place)];
     courier_->grant(planned.lane, number_, planned.number, freed);

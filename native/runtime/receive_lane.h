@@ -31,7 +31,7 @@ class ReceiveLane final : public Connection {
 
   void on_readable() override {
     std::size_t taken = 0;
-    while (!parked_ && taken < kMostAtOnce) {
+    while (can_go_on() && taken < kMostAtOnce) {
       const std::size_t moved = read_parts();
       if (moved == 0) return;
       taken += moved;
@@ -42,13 +42,16 @@ class ReceiveLane final : public Connection {
   // Takes what the other rank sent before it closed.
   void drain() {
     try {
-      while (is_open() && !parked_ && read_parts() > 0) parse();
+      while (is_open() && !parked_ && (wants_turn() || read_parts() > 0)) resume();
     } catch (const PeerClosed&) {
       abandon();
     }
   }
 
-  void on_writable() override { write_waiting(); }
+  void on_writable() override {
+    write_waiting();
+    if (wants_turn()) resume();
+  }
 
   void grant(std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) {
     const FrameHeader header{FrameKind::kCredit, {}, 0, operation, edge, 0, freed};
@@ -57,6 +60,14 @@ class ReceiveLane final : public Connection {
 
  private:
   static constexpr std::size_t kMostAtOnce = std::size_t{1} << 20, kBuffer = 8192;
+
+  // Large chunks take long to read, and a pause lets other connections be served.
+  bool can_go_on() const { return !parked_ && !wants_turn(); }
+  void resume() {
+    read_ = 0;
+    want_turn(false);
+    parse();
+  }
 
   // Reads what is left of the chunk to its place, and what lies behind it into the buffer.
   std::size_t read_parts() {
@@ -81,7 +92,7 @@ class ReceiveLane final : public Connection {
   }
 
   void parse() {
-    while (!parked_ && begin_ < end_) {
+    while (can_go_on() && begin_ < end_) {
       if (payload_left_ > 0) {
         const std::size_t bytes = std::min(payload_left_, end_ - begin_);
         std::memcpy(payload_, buffer_.data() + begin_, bytes);
@@ -158,6 +169,8 @@ class ReceiveLane final : public Connection {
     }
     operations_.progressed(*operation_);
     operation_->arrived(place_);
+    read_ += header.length;
+    if (read_ >= kMostAtOnce) want_turn(true);
   }
 
   Fault malformed() const { return {peer(), rank_text(peer()) + " sent a frame that does not fit its operation"}; }
@@ -171,6 +184,7 @@ class ReceiveLane final : public Connection {
   std::int32_t place_ = 0;
   std::byte* payload_ = nullptr;
   std::size_t payload_left_ = 0;
+  std::size_t read_ = 0;  // bytes in the sender's memory, since the last pause
   std::array<std::byte, kBuffer> buffer_;
   std::size_t begin_ = 0, end_ = 0;
 };

@@ -100,7 +100,7 @@ def test_large_chunks_are_read_where_they_lie_unless_it_is_turned_off(
     monkeypatch.setenv("FORESTCOLL_SHARED_MEMORY", setting)
     collectives = [Demand("broadcast", root=0), *map(Demand, COLLECTIVES)]
     with Players([generate("complete:nodes=4", each) for each in collectives]) as players:
-        check(players, 4 * 60_000)
+        check(players, 4 * 200_000)
         is_ended = threading.Event()
 
         def body(group: Communicator) -> Any:
