@@ -118,7 +118,7 @@ PAPER = Paper(
         Exhibit(
             "Figure 16",
             "a timeline of training as an example.",
-            why_not="It has no values to compare. `forestcoll train-time --picture` draws such a timeline.",
+            why_not="It has no values to compare. `forestcoll train-time -o` draws such a timeline.",
         ),
         Exhibit("Figure 17", "breadth-first broadcast on bidirectional rings, with T_L = ⌊N/2⌋.", networks.rings),
         Exhibit(

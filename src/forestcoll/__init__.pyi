@@ -21,6 +21,8 @@ from .demand.groups.pieces import Piece as Piece
 
 # Optimum (solver): What no schedule can beat, with a proof that anyone can check by addition.
 from .algorithms.generate import optimum as optimum
+from .algorithms.frontier import StepFrontier as StepFrontier
+from .algorithms.frontier import step_frontier as step_frontier
 from .schedule.proof.optimum import Optimum as Optimum
 from .solver.bounds.table import bounds as bounds
 from .solver.bounds.values import Bounds as Bounds

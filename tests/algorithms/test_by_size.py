@@ -26,7 +26,7 @@ SIZES = (3000, 2**19, 10_000_000, 2**27, 3 * 10**9)
 SPECS = ("dgx-a100:boxes=2,gpus=4", "mi250:boxes=1,gpus=8", "dgx-1:boxes=1", "ring:nodes=5", "rail:boxes=2,gpus=3")
 
 
-SLOW = ("milp", "tacos")
+SLOW = ("milp", "taccl", "tacos", "te-ccl")
 """The algorithms that search for long."""
 
 HELD_OUT = (

@@ -159,7 +159,7 @@ TARGETS: tuple[Target, ...] = tuple(spec.make() for spec in targets.all() if spe
 """The formats that take every collective and every network; ASTRA-sim does not, and has tests of its own."""
 
 FEW = ("dgx-a100:boxes=2,gpus=4", "dgx-h100:boxes=2,gpus=4,nvls=true", "torus:dims=2x4", "dgx-1:boxes=1")
-SEARCHES = {"milp", "tacos"}
+SEARCHES = {"milp", "taccl", "tacos", "te-ccl"}
 """Algorithms that search for seconds; they have tests of their own."""
 
 PLANS = (

@@ -47,7 +47,7 @@ def test_a_search_that_stops_early_states_its_gap() -> None:
     assert made is not None
     assert made.schedule.algbw is not None
     assert made.schedule.algbw <= 160
-    assert made.note.startswith("HiGHS stopped with a gap of ")
+    assert made.note.startswith("HiGHS stopped at node 1 of its search tree with a gap of ")
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_trees_of_two_levels_are_low() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(each.name, marks=[pytest.mark.slow] * (each.name == "milp")) for each in baselines()]
+    "name", [pytest.param(each.name, marks=[pytest.mark.slow] * (each.most_by_default == 0)) for each in baselines()]
 )
 def test_a_schedule_can_be_written_read_and_lowered(name: str, tmp_path: Path) -> None:
     topology = {

@@ -20,7 +20,7 @@ from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.verification import verify
 from networks import duplex_networks, examples, one_way_networks, rails
 
-LINEAR_PROGRAMS = {"single-root", "blink", "blink-switch", "milp"}
+LINEAR_PROGRAMS = {"single-root", "blink", "blink-switch", "milp", "taccl", "te-ccl"}
 
 
 def with_nics(*boxes: tuple[int, ...], gpus: int = 4) -> Topology:
@@ -143,6 +143,10 @@ def test_blink_starts_from_the_fastest_root(topology: Topology) -> None:
         ("single-root", "dgx-a100:boxes=16", "allreduce", "linear program"),
         ("tacos", "ring:nodes=1025", "allgather", "1024"),
         ("milp", "ring:nodes=9", "allgather", "8"),
+        ("taccl", "ring:nodes=65", "allgather", "64"),
+        ("taccl", "mi250:boxes=3", "allgather", "at most 2100 binary columns"),
+        ("te-ccl", "ring:nodes=33", "allgather", "32"),
+        ("te-ccl", "mi250:boxes=2,gpus=16", "allgather", "80000"),
     ],
 )
 def test_the_reason_why_an_algorithm_does_not_apply(name: str, topology: str, collective: str, reason: str) -> None:
@@ -193,7 +197,7 @@ NOT_FOR_SIX = {"rccl-ring", "nvls", "nvls-tree", "blink", "recursive-doubling", 
 @pytest.mark.parametrize("searches", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("collective", all_collectives())
 def test_schedules_of_some_of_the_compute_nodes(collective: Collective, *, searches: bool) -> None:
-    """Those of `milp` are found by a long search."""
+    """Those of `milp`, `taccl` and `te-ccl` are found by a long search."""
     topology = load_topology("dgx-a100:boxes=2")
     ranks = tuple(topology.compute[place] for place in (0, 1, 2, 8, 9, 10))
     best = generate(topology, Demand(collective, ranks=topology.ids(ranks)))
@@ -201,7 +205,7 @@ def test_schedules_of_some_of_the_compute_nodes(collective: Collective, *, searc
     bound = optimum(topology, Demand(collective, ranks=topology.ids(ranks))).bound
     for baseline in baselines():
         applies = collective in baseline.collectives and baseline.name not in NOT_FOR_SIX
-        if applies and (baseline.name == "milp") == searches:
+        if applies and (baseline.most_by_default == 0) == searches:
             schedule = made(baseline.name, problem)
             assert schedule.algbw is not None
             assert schedule.ranks == ranks

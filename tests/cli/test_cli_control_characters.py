@@ -91,7 +91,7 @@ WORKS = [
     ["simulate", "trees.json", "--sizes", "1M,2M", "-o", "plot=out/plot.svg", "-o", "gantt=out/gantt.svg"],
     ["topology", "names.json"],
     ["topology", "names.json", "-o", "out/network.graphml"],
-    ["train-time", "gpt2-small", "names.json", "--picture", "out/timeline.svg"],
+    ["train-time", "gpt2-small", "names.json", "-o", "out/timeline.svg"],
     ["tune", "names.json", "--sizes", "64K", "-o", "out/tuned"],
     *(["verify", each] for each in SCHEDULES),
     ["view", "names.json", "-o", "out/network.svg"],

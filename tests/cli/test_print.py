@@ -68,6 +68,7 @@ def values(tmp_path_factory: pytest.TempPathFactory) -> list[Displayed]:
         fc.view(schedules[0]),
         fc.view(network),
         fc.find_topologies(8, 3),
+        fc.step_frontier(network),
         best_networks(Job(profile_of("gpt2-small").on(4)), TopologyFinder(), 4, 2),
         fc.explain("dgx-a100:boxes=2", LOG),
         fc.fit_costs([MeasuredTimes("trees", schedules[0], tuple(sizes), seconds)]),

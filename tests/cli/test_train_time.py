@@ -38,7 +38,8 @@ def test_bandwidths_that_differ_by_many_orders_of_magnitude(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("switch-base-256", ("--layout", "fsdp=4"), "has experts"),
+        ("mixtral-8x7b", ("--layout", "pp=4"), "pp is not in the model of an iteration; use tp, ep, fsdp, dp"),
+        ("switch-base-256", ("--layout", "ep=2,fsdp=2"), "no layer has parameter_bytes, which fsdp of ep=2,fsdp=2"),
         ("gpt2-small", ("--layout", "fsdp=4"), "no layer has parameter_bytes"),
         ("gpt2-small", ("--layout", "tp=4"), "no layer has tensor_bytes"),
     ],
@@ -56,7 +57,7 @@ def test_methods_without_a_layout_are_refused() -> None:
 def test_layouts_and_methods_are_compared_and_drawn(tmp_path: Path) -> None:
     picture = tmp_path / "bars.svg"
     layouts = ("--layout", "fsdp=4", "--layout", "fsdp=2,dp=2")
-    rows = json_of("train-time", "llama-3-8b", "dgx-a100:boxes=2,gpus=2", *layouts, "--picture", picture)["layouts"]
+    rows = json_of("train-time", "llama-3-8b", "dgx-a100:boxes=2,gpus=2", *layouts, "-o", picture)["layouts"]
     assert [(each["layout"], each["method"], each["batches"]) for each in rows] == [
         ("fsdp=4", "forestcoll", 4),
         ("fsdp=2,dp=2", "forestcoll", 4),
@@ -64,3 +65,19 @@ def test_layouts_and_methods_are_compared_and_drawn(tmp_path: Path) -> None:
     assert "computing alone" in picture.read_text()
     one = json_of("train-time", "llama-3-8b", "ring:nodes=4", "--layout", "fsdp=4", "--method", "bfb")["layouts"]
     assert [each["method"] for each in one] == ["forestcoll", "bfb"]
+
+
+def test_networks_are_compared_over_a_sweep(tmp_path: Path) -> None:
+    picture = tmp_path / "lines.svg"
+    networks = ("ring:nodes=4", "torus:dims=2x3")
+    found = json_of("train-time", "gpt2-small", *networks, "--sweep", "batch=1,2", "-o", picture)
+    assert "network" not in found
+    assert [(each["network"], each["nodes"], each["batch"], each["batches"]) for each in found["iterations"]] == [
+        ("ring:nodes=4", 4, "1", 4),
+        ("ring:nodes=4", 4, "2", 8),
+        ("torus:dims=2x3", 6, "1", 6),
+        ("torus:dims=2x3", 6, "2", 12),
+    ]
+    assert "torus:dims=2x3</text>" in picture.read_text()
+    once = json_of("train-time", "gpt2-small", "ring:nodes=4")
+    assert once["iteration_us"] == found["iterations"][0]["iteration_us"]

@@ -20,6 +20,7 @@ SEARCHES = {
     "topology/graph/walks.py": "has the walks",
     "verification/proof_checks/distances.py": "the verifier shares no code with the generators",
     "verification/proof_checks/prices.py": "the verifier shares no code with the generators",
+    "algorithms/taccl.py": "a queue of sends whose keys change",
     "kernels/reference/all_to_all.py": "the plain reference of the core, which does not know the topology",
     "kernels/reference/breadth_first.py": "the plain reference of the core",
     "kernels/reference/chunk_taking.py": "a queue of events",

@@ -32,6 +32,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "load_topology": {"topology": RING},
     "optimum": {"topology": RING},
     "simulate": {"schedule": SCHEDULE, "sizes": 1024},
+    "step_frontier": {"topology": RING},
     "tune": {"topology": RING, "sizes": 1024},
     "upgrades": {"topology": RING},
     "verify": {"source": SCHEDULE},

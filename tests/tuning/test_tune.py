@@ -58,7 +58,7 @@ def candidates(spec: str, collective: str) -> list[tuple[str, Schedule]]:
     problem = Problem(topology, NodeDemand(Collective(collective)))
     found: list[tuple[str, Schedule]] = [("optimum", generate(topology, collective))]
     for baseline in baselines():
-        if baseline.name in {"milp", "tacos"}:
+        if baseline.name in {"milp", "taccl", "tacos", "te-ccl"}:
             continue
         try:
             found.append((baseline.name, baseline.result(problem).schedule))

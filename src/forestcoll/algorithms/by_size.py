@@ -257,7 +257,9 @@ def candidates(problem: Problem) -> tuple[tuple[tuple[Method, ...], ...], ...]:
         >>> [str(series[0]) for several in found for series in several]
         ['flows', 'direct', 'two-level', 'bruck', 'steps']
     """
-    listed = [each for spec in methods.all() for each in spec.facts.get("by_size", ())]
+    kind = problem.collective
+    specs = [spec for spec in methods.all() if kind in spec.facts.get("by_size_for", (kind,))]
+    listed = [each for spec in specs for each in spec.facts.get("by_size", ())]
     first = [each for each in FIRST if each in listed]
     rest = [each for each in listed if each not in FIRST] if len(problem.members) <= MOST_NODES else []
     if len(problem.members) > MOST_WITH_FIRST:

@@ -10,7 +10,8 @@
 
 Its fields are the keys of its text, `double-binary-tree:chunks=4`. What a method does not declare, it does not take:
 `require_supported` refuses all other demands in one line. Algorithms of other libraries are methods without fields
-(`baseline`). `by_size=` names the texts of a method that may be the best for some size (`by_size`).
+(`baseline`). `by_size=` names the texts of a method that may be the best for some size (`by_size`), and `by_size_for=`
+their collectives, if not all.
 """
 
 from abc import ABC, abstractmethod

@@ -25,7 +25,7 @@ from math import lcm
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.forests import Edge, LogicalTree, Part, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.base.exact import as_float
+from forestcoll.algorithms.timed import timed_result
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.kernels import core_for
 
@@ -91,12 +91,8 @@ def synthesized(problem: Problem, chunks: int, seeds: Sequence[int] = SEEDS) -> 
         return forest(each, trees)
 
     schedule = schedule_of(problem, allgather)
-    algbw = 1 / sum(times * (len(schedule.phases) // len(times)), Fraction(0))
     note = f"the algbw is that of the times of TACOS with {chunks} chunk{'s' * (chunks > 1)} for each node"
-    pipelined = schedule.algbw or algbw
-    unit = problem.topology.bandwidth_unit
-    more = f"; the loads of its trees would allow {as_float(pipelined):.6g} {unit}" if pipelined > algbw else ""
-    return BaselineResult(schedule, algbw, note + more)
+    return timed_result(problem, schedule, times, note)
 
 
 class _Paths:

@@ -62,6 +62,7 @@ EXAMPLES = {
         "forestcoll optimum dgx-a100:boxes=2 --collective allreduce",
         "forestcoll optimum dgx-a100:boxes=2 --layout tp=8,dp=2 --collective allreduce --all",
         "forestcoll optimum torus:dims=3x3 --all",
+        "forestcoll optimum circulant:nodes=12,offsets=1+3+4+5 --frontier -o frontier.svg",
     ),
     "probe": (
         "forestcoll emulate ring:nodes=2 --scale 100Mbit=1 -- forestcoll probe -o measured.json",
@@ -87,6 +88,7 @@ EXAMPLES = {
         "forestcoll train-time switch-base-256 torus:dims=4x4",
         "forestcoll train-time switch-base-256 ring:nodes=8 --buckets 25MB,100MB --json",
         "forestcoll train-time gpt2-small circulant:nodes=12,offsets=2+3",
+        "forestcoll train-time mixtral-8x7b dgx-a100:boxes=2 --layout ep=8,fsdp=2 --sweep batch=1,2,4 -o chart.svg",
     ),
     "tune": (
         "forestcoll tune hypercube:dim=2 --collective allreduce --sizes 1K..1M -o tuned",

@@ -44,7 +44,7 @@ def _formats() -> "Registry":
     help="trees reach the optimum; fast only grows them, and proven packs them as in the paper. flows are for "
     "all-to-all, gather and scatter. Steps, for networks without switches: bfb (breadth-first broadcast; "
     "bfb:chunks=P divides shards only into P equal chunks), ring, torus-rings, halving-doubling, double-binary-tree "
-    "(:chunks=P in the pipeline), steps (an all-to-all; :steps=K may take less time for large data). Also the "
+    "(:chunks=P in the pipeline), steps (the least time for large data in the fewest steps, or in :steps=K). Also the "
     "algorithms that compare lists, such as nccl-ring.  [default: trees or flows]",
 )
 @tree_options

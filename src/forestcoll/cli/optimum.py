@@ -1,10 +1,13 @@
 """`forestcoll optimum`: the exact optimum of a collective, without a schedule."""
 
+from collections.abc import Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
     Changes,
@@ -13,10 +16,12 @@ from forestcoll.cli.options import (
     demand_options,
     json_option,
     named_network,
+    outputs_option,
     topology_argument,
     tree_options,
     usage_of,
 )
+from forestcoll.cli.types import PictureFile
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress
@@ -36,8 +41,27 @@ if TYPE_CHECKING:
     help="Show the bounds of all collectives but gather and scatter, and what reaches them; only --ranks and --root "
     "may be given with it. With --layout: a table of all dimensions, the links that limit them, and other orders.",
 )
+@click.option(
+    "--frontier",
+    is_flag=True,
+    help="For allgather, reduce-scatter, allreduce and all-to-all on a network without switches: the least bandwidth "
+    "time (T_B) for each number of steps, from the fewest to where more steps do not help, or five.",
+)
+@outputs_option(
+    "A file to write with --frontier: picture (steps over T_B, .svg or .png).", picture=PictureFile(".svg", ".png")
+)
 @json_option
-def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade: Any, **options: Any) -> None:
+def command(
+    topology: str,
+    *,
+    every: bool,
+    frontier: bool,
+    output: Mapping[str, Path],
+    as_json: bool,
+    without: Any,
+    degrade: Any,
+    **options: Any,
+) -> None:
     """Compute the exact optimum of a collective.
 
     The optimum is the greatest algbw of a collective on TOPOLOGY, as nccl-tests defines algbw. Its proof is a cut of
@@ -50,6 +74,9 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
     With --all, a table has the bound of each collective on algbw and busbw (as nccl-tests defines them), what limits
     it, and what `generate` reaches; the rates of several methods of allreduce; and the least number of steps of any
     schedule. --json adds the certificates: cuts, weights and lengths that prove the bounds by addition.
+
+    With --frontier, a table has the least T_B for each number of steps, which `generate --method steps:steps=K`
+    reaches, next to a lower bound, and the equal chunks of a shard and the rounds in which its links send them.
     """
     import_numpy()
     from forestcoll.algorithms.generate import optimum
@@ -57,6 +84,13 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.generated import optimum_page
 
+    if output and not frontier:
+        raise click.UsageError("-o is for --frontier; also give --frontier")
+    for name in ("max_peers", "max_trees", "trees"):
+        if frontier and options[name] is not None:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for trees; --frontier divides data among step trees")
+    if every and frontier:
+        raise click.UsageError("--all and --frontier exclude each other; give one of them")
     if every and options["layout"] is None:
         _show_all(topology, (without, degrade), options, as_json=as_json)
         return
@@ -64,11 +98,36 @@ def command(topology: str, *, every: bool, as_json: bool, without: Any, degrade:
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, (without, degrade))
+        if frontier:
+            _show_frontier(network, demand, progress, output, as_json=as_json)
+            return
         if every:
             _show_table(network, demand, progress, as_json=as_json)
             return
         best = optimum(network, demand, method, progress=progress)
     print_result(optimum_page(best), as_json=as_json)
+
+
+def _show_frontier(
+    network: "Topology",
+    demand: "Demand | Groups",
+    progress: "Progress",
+    output: Mapping[str, Path],
+    *,
+    as_json: bool,
+) -> None:
+    """Print, and draw, the least bandwidth time for each number of steps."""
+    from forestcoll.algorithms.frontier import step_frontier
+    from forestcoll.presentation.pictures.raster import write_picture
+    from forestcoll.presentation.printing import print_result
+    from forestcoll.presentation.results.networks.step_frontier import step_frontier_page, step_frontier_plot
+
+    found = step_frontier(network, demand, progress=progress)
+    if "picture" in output:
+        progress.begin("drawing the frontier")
+        write_picture(step_frontier_plot(found), output["picture"])
+    err = any(map(is_standard_stream, output.values()))
+    print_result(step_frontier_page(found), as_json=as_json, err=err)
 
 
 def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_json: bool) -> None:

@@ -20,6 +20,7 @@ from forestcoll.presentation.tables import Page, Table
 _RESULTS = "forestcoll.presentation.results"
 
 _PAGES = {
+    "forestcoll.algorithms.frontier.StepFrontier": f"{_RESULTS}.networks.step_frontier:step_frontier_page",
     "forestcoll.solver.bounds.values.Bounds": f"{_RESULTS}.schedules.bounds:bounds_page",
     "forestcoll.comparison.value.Comparison": f"{_RESULTS}.comparisons.comparison:comparison_page",
     "forestcoll.measurement.fit.fit.FittedCosts": f"{_RESULTS}.measurements.fitting:fit_page",

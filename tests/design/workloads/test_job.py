@@ -18,6 +18,7 @@ from forestcoll.design.workloads.workload import StepCosts
 from refusal import refusal
 
 EXPERTS = Layer("experts", Fraction(90), Fraction(180), 0, 10**6)
+SHARDED_EXPERTS = Layer("experts", Fraction(90), Fraction(180), 0, 10**6, expert_bytes=10**7)
 DENSE = Layer("dense", Fraction(40), Fraction(80), 10**7, 0, 10**7, 10**5)
 GROUPS = "groups:members='tp=2,dp=4',run={},collective={}"
 JOBS = {
@@ -38,6 +39,7 @@ JOBS = {
     "data parallel": Job(Profile("p", "", (DENSE,) * 4)),
     "experts": Job(Profile("p", "", (DENSE, EXPERTS) * 2)),
     "sharded": Job(Profile("p", "", (DENSE,) * 3), Layout.of("tp=2,fsdp=4")),
+    "sharded experts": Job(Profile("p", "", (DENSE, SHARDED_EXPERTS) * 2), Layout.of("ep=4,fsdp=2")),
 }
 
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -6,27 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.layout import Layout
+from forestcoll.demand.groups.value import Group
 from forestcoll.design.workloads import Layer, Profile
+from forestcoll.design.workloads.groups import Role, TrainingGroups
 from forestcoll.design.workloads.iteration import Activity, Iteration
 from forestcoll.design.workloads.language_models import LANGUAGE_MODELS
 from forestcoll.design.workloads.sharded import CollectiveTime, LayoutTimes, SizedTime, layout_times, sharded_iteration
+from forestcoll.topology.registry import load_topology
 from refusal import refusal
 
 ALPHA = Fraction(10)
 
 
 def times_of(layout: str, rate: float = 100.0, latency: float = 0.0) -> LayoutTimes:
+    groups = TrainingGroups(Layout.of(layout))
     time = CollectiveTime(latency, rate)
-    pairs = [
-        ("fsdp", Collective.ALLGATHER),
-        ("fsdp", Collective.REDUCE_SCATTER),
-        ("dp", Collective.ALLREDUCE),
-        ("tp", Collective.ALLREDUCE),
-    ]
-    chosen = Layout.of(layout)
-    sizes = dict(chosen.sizes)
-    return LayoutTimes("n", chosen, None, {pair: time for pair in pairs if sizes.get(pair[0], 1) > 1})
+    return LayoutTimes("n", groups, None, {(role, collective): time for role, collective, _ in groups.demands()})
 
 
 def layer(name: str, forward: int, size: int, tensor: int = 0) -> Layer:
@@ -62,12 +60,97 @@ def test_without_overlap_the_times_add_up() -> None:
     assert made.total_us == pytest.approx(computing + gathers + scatters + copies + activations)
 
 
-LAYERS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 5000), st.integers(1, 500)), min_size=1, max_size=6).map(
-    lambda rows: tuple(layer(str(place), *row) for place, row in enumerate(rows))
+EXPERTS = Layer("e", Fraction(10), Fraction(20), exchange_bytes=300, expert_bytes=800, experts=4)
+
+
+def test_tokens_are_sent_to_experts_and_back_while_nothing_is_computed() -> None:
+    made = sharded_iteration(Profile("p", "", (layer("a", 10, 500), EXPERTS)), times_of("ep=2,fsdp=2"))
+    # 5 us for the dense parameters, 4 us for half of the experts, 3 us for the tokens.
+    assert [each[1:] for each in spans(made, Activity.ALLGATHER)] == [(0, 5), (5, 9), (31, 35), (38, 43)]
+    assert spans(made, Activity.ALL_TO_ALL) == [
+        ("e: tokens out", 15, 18),
+        ("e: tokens back", 28, 31),
+        ("e: tokens out", 35, 38),
+        ("e: tokens back", 58, 61),
+    ]
+    assert spans(made, Activity.FORWARD) == [("a", 5, 15), ("e", 18, 28)]
+    assert spans(made, Activity.BACKWARD) == [("e", 38, 58), ("a", 61, 81)]
+    assert spans(made, Activity.REDUCE_SCATTER) == [("e: experts", 61, 65), ("a: gradients", 81, 86)]
+
+
+@pytest.mark.parametrize(
+    ("layout", "gathered", "scattered", "reduced", "exchanged"),
+    [
+        # By hand, at 100 bytes a microsecond: a has 500 bytes of parameters, e has 800 of experts and sends 300.
+        ("fsdp=4", 2 * 13, 13, 0, 0),
+        ("dp=4", 0, 0, 13, 0),
+        ("ep=4", 0, 0, 5, 4 * 3),
+        ("ep=4,fsdp=1", 2 * 5, 5, 0, 4 * 3),
+        ("ep=2,dp=2", 0, 0, 5 + 4, 4 * 3),
+        ("fsdp=2,ep=2", 2 * (5 + 4), 5 + 4, 0, 4 * 3),
+        ("ep=2,fsdp=2,dp=2", 2 * (5 + 4), 5 + 4, 5 / 4 + 4 / 2, 4 * 3),
+        ("tp=2,ep=2,fsdp=2", 2 * (2.5 + 2), 2.5 + 2, 0, 4 * 1.5),
+    ],
 )
+def test_the_data_of_layouts_with_experts(
+    layout: str, gathered: float, scattered: float, reduced: float, exchanged: float
+) -> None:
+    model = Profile("p", "", (layer("a", 10, 500), replace(EXPERTS, tensor_bytes=0)))
+    times = times_of(layout)
+    if "tp" in layout:  # no activations, but tp asks for some
+        model = replace(model, layers=(*model.layers, Layer("t", Fraction(0), Fraction(0), tensor_bytes=100)))
+        reduced += 2
+    made = sharded_iteration(model, times, overlaps=False)
+    found = [Activity.ALLGATHER, Activity.REDUCE_SCATTER, Activity.ALLREDUCE, Activity.ALL_TO_ALL]
+    assert [made.time_us(each) for each in found] == pytest.approx([gathered, scattered, reduced, exchanged])
+    assert made.total_us == pytest.approx(made.computing_us + gathered + scattered + reduced + exchanged)
 
 
-@given(LAYERS, st.sampled_from(["fsdp=4", "fsdp=2,dp=2", "tp=2,fsdp=2", "tp=2,dp=2", "dp=4"]))
+@pytest.mark.parametrize(
+    ("layout", "role", "groups"),
+    [
+        ("ep=2,fsdp=2,dp=2", Role.SHARDS, [(0, 1, 2, 3), (4, 5, 6, 7)]),
+        ("ep=2,fsdp=2,dp=2", Role.EXPERT_SHARDS, [(0, 2), (1, 3), (4, 6), (5, 7)]),
+        ("ep=2,fsdp=2,dp=2", Role.EXPERT_COPIES, [(0, 4), (1, 5), (2, 6), (3, 7)]),
+        ("tp=2,dp=2,ep=2", Role.COPIES, [(0, 2, 4, 6), (1, 3, 5, 7)]),
+        ("tp=2,dp=2,ep=2", Role.EXPERT_COPIES, [(0, 2), (1, 3), (4, 6), (5, 7)]),
+        ("tp=2,dp=2,ep=2", Role.EXPERTS, [(0, 4), (1, 5), (2, 6), (3, 7)]),
+    ],
+)
+def test_the_ranks_of_groups(layout: str, role: Role, groups: list[tuple[int, ...]]) -> None:
+    demand = next(demand for each, _, demand in TrainingGroups(Layout.of(layout)).demands() if each is role)
+    assert isinstance(demand, Groups)
+    assert [members for _, members in _bound(demand)] == groups
+
+
+def _bound(demand: Groups) -> list[tuple[Group, tuple[int, ...]]]:
+    network = load_topology("ring:nodes=8")
+    return [(group, tuple(group.members(network))) for group in demand.bind(network)[1]]
+
+
+def test_layouts_with_experts_that_are_refused() -> None:
+    def asked(layout: str, *layers: Layer) -> str:
+        return refusal(lambda: sharded_iteration(Profile("p", "", layers), times_of(layout)))
+
+    assert "e has 4 experts, which ep=3 does not divide" in asked("ep=3", EXPERTS)
+    assert "no layer has exchange_bytes, which ep of ep=2 needs" in asked("ep=2", layer("a", 1, 5))
+    assert "e has exchange_bytes and no expert_bytes; a layout needs both" in asked(
+        "ep=2", replace(EXPERTS, expert_bytes=0)
+    )
+    assert "ep and fsdp are not next to each other" in asked("ep=2,tp=2,fsdp=2", EXPERTS)
+
+
+ROWS = st.tuples(st.integers(0, 50), st.integers(1, 5000), st.integers(1, 500), st.integers(1, 5000))
+LAYERS = st.lists(ROWS, min_size=1, max_size=6).map(
+    lambda rows: tuple(
+        replace(layer(str(place), *row), expert_bytes=more, exchange_bytes=more // 2 + 1)
+        for place, (*row, more) in enumerate(rows)
+    )
+)
+LAYOUTS = ("fsdp=4", "fsdp=2,dp=2", "tp=2,fsdp=2", "tp=2,dp=2", "dp=4", "ep=2,fsdp=2", "tp=2,ep=2,dp=2", "ep=4")
+
+
+@given(LAYERS, st.sampled_from(LAYOUTS))
 def test_streams_run_one_thing_at_a_time_and_layers_wait_for_their_parameters(
     layers: tuple[Layer, ...], layout: str
 ) -> None:
@@ -92,12 +175,17 @@ def rate(time: SizedTime) -> float:
 
 def test_the_times_are_those_of_the_schedules() -> None:
     found = layout_times("dgx-a100:boxes=2", "fsdp=16", alpha_us=ALPHA)
-    assert rate(found.times["fsdp", Collective.ALLGATHER]) == pytest.approx(float(Fraction(1040, 3)) * 1000)
+    assert rate(found.times[Role.SHARDS, Collective.ALLGATHER]) == pytest.approx(float(Fraction(1040, 3)) * 1000)
     ring = layout_times("dgx-a100:boxes=2", "fsdp=16", "nccl-ring", alpha_us=ALPHA)
-    assert rate(ring.times["fsdp", Collective.REDUCE_SCATTER]) == pytest.approx(float(Fraction(640, 3)) * 1000)
-    assert ring.times["fsdp", Collective.ALLGATHER].us(1) > found.times["fsdp", Collective.ALLGATHER].us(1)
+    assert rate(ring.times[Role.SHARDS, Collective.REDUCE_SCATTER]) == pytest.approx(float(Fraction(640, 3)) * 1000)
+    assert ring.times[Role.SHARDS, Collective.ALLGATHER].us(1) > found.times[Role.SHARDS, Collective.ALLGATHER].us(1)
     pairs = layout_times("dgx-a100:boxes=2", "fsdp=8,dp=2", alpha_us=ALPHA)
-    assert rate(pairs.times["dp", Collective.ALLREDUCE]) == pytest.approx(25_000)
+    assert rate(pairs.times[Role.COPIES, Collective.ALLREDUCE]) == pytest.approx(25_000)
+    experts = layout_times("dgx-a100:boxes=2", "ep=8,fsdp=2", alpha_us=ALPHA).times
+    # A GPU sends 7/8 of its tokens over 300 + 25 GB/s, through the other box too.
+    assert rate(experts[Role.EXPERTS, Collective.ALL_TO_ALL]) == pytest.approx(325_000 * 8 / 7)
+    assert rate(experts[Role.EXPERT_SHARDS, Collective.ALLGATHER]) == pytest.approx(50_000)
+    assert experts[Role.SHARDS, Collective.ALLGATHER] == found.times[Role.SHARDS, Collective.ALLGATHER]
 
 
 @pytest.mark.parametrize(
@@ -110,12 +198,14 @@ def test_the_times_are_those_of_the_schedules() -> None:
         ("llama-3-8b", 8.03),
         ("llama-3-70b", 70.6),
         ("llama-3-119b", 119),
+        ("mixtral-8x7b", 46.7),
+        ("qwen3-30b-a3b", 30.5),
     ],
 )
 def test_models_have_their_published_numbers_of_parameters(name: str, billions: float) -> None:
     model = next(each for each in LANGUAGE_MODELS if each.name == name)
     assert model.parameters / 1e9 == pytest.approx(billions, rel=0.005)
-    assert sum(each.parameter_bytes for each in model.profile.layers) == 2 * model.parameters
+    assert sum(each.parameter_bytes + each.expert_bytes for each in model.profile.layers) == 2 * model.parameters
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,14 @@ from forestcoll import generate, simulate
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT
 from forestcoll.design.workloads import iterate, network_of_file
+from forestcoll.design.workloads.asked import Compared, TrainedOnce, TrainingQuestion
 from forestcoll.design.workloads.samples import profile_of
 from forestcoll.oneport.asked import Message
 from forestcoll.oneport.message.pipelined import root_rule
 from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
 from forestcoll.presentation.pictures.raster import png_of
-from forestcoll.presentation.results.networks.training import draw_iteration
+from forestcoll.presentation.results.networks.training import draw_training
 from forestcoll.presentation.results.programs.program_plot import draw_gantt
 from forestcoll.presentation.results.schedules.one_port import draw_answer
 from forestcoll.presentation.results.schedules.period_plot import chart, draw_period
@@ -93,11 +94,25 @@ def test_an_iteration_has_two_rows(drawn: Callable[..., ElementTree.Element]) ->
     network = network_of_file("ring:nodes=8", alpha_us=Fraction(10))
     model = profile_of("switch-base-256").on(network.nodes)
     best = iterate(model, network, 10**7)
-    picture = drawn(draw_iteration, model, network, best)
+    picture = drawn(draw_training, TrainedOnce(model, network, best, {}))
     assert_bars(
         picture, [Bar(0 if each.kind.is_computing else 1, each.begin_us, each.end_us, 0) for each in best.intervals]
     )
     assert {"forward", "backward", "allreduce", "all-to-all", "computation", "communication"} <= set(texts(picture))
+
+
+def test_a_sweep_has_a_line_for_each_layout(drawn: Callable[..., ElementTree.Element]) -> None:
+    layouts = ("fsdp=8", "dp=8")
+    question = TrainingQuestion(
+        "llama-2-7b", ("ring:nodes=8",), Fraction(10), (1,), layouts, (), no_overlap=True, sweep="batch=1,4,2"
+    )
+    answer = question.answer(SILENT)
+    assert isinstance(answer, Compared)
+    picture = drawn(draw_training, answer)
+    assert_affine([x for line in lines_of(picture) for x, _ in line], 2 * [0.0, 1.0, 2.0])
+    ordered = [answer.cases[place].batch_us for place in (0, 2, 1, 3, 5, 4)]
+    assert_affine([y for line in lines_of(picture) for _, y in line], ordered)
+    assert {*layouts, "1", "2", "4", "computing alone", "time of a batch (ms)"} <= set(texts(picture))
 
 
 def test_a_run_has_a_bar_for_each_instruction(drawn: Callable[..., ElementTree.Element]) -> None:

@@ -1,4 +1,4 @@
-"""A mixed-integer program in the manner of SCCL and TE-CCL: which chunk crosses which pair of nodes at which step.
+"""A mixed-integer program in the manner of SCCL: which chunk crosses which pair of nodes at which step.
 
 A chunk reaches each node once. A node sends a chunk only at steps after the one at which it received it. A step takes
 as long as its busiest link, and the sum of these times is minimised:
@@ -9,10 +9,10 @@ as long as its busiest link, and the sum of these times is minimised:
     sum over c and pairs whose route uses e of x[c, pair, t] <= b(e) r[t]    for each link e and each step t
     minimise the sum of r[t]
 
-Source: `msccl/path_encoding.py` of msccl-tools (SCCL, PPoPP 2021) and the allgather of TE-CCL (SIGCOMM 2024). Both are
-for direct links; here, a pair of nodes that switches join has the widest of the shortest routes. HiGHS proposes a
-solution, whose time is then computed in fractions. It need not be optimal: HiGHS stops after a number of nodes of its
-search tree or after a time, and the gap that is left is stated.
+Source: `msccl/path_encoding.py` of msccl-tools (SCCL, PPoPP 2021), which is for direct links; here, a pair of nodes
+that switches join has the widest of the shortest routes. HiGHS proposes a solution, whose time is then computed in
+fractions. It need not be optimal: HiGHS stops after a number of nodes of its search tree, and the gap that is left is
+stated.
 
 Where it loses: the number of chunks and of steps is fixed, steps have barriers, and the search grows exponentially.
 """
@@ -24,6 +24,7 @@ from itertools import pairwise
 
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
+from forestcoll.algorithms.timed import HALF, quality, routes_of_pairs
 from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import UNROOTED, Collective, PhaseOp
 from forestcoll.schedule.rows import Rows
@@ -35,9 +36,6 @@ from forestcoll.solver.optimum import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.graph.routes import Path
 from forestcoll.topology.graph.walks import hops
-
-_HALF = 0.5
-"""A binary column above this value is 1."""
 
 _LINK = 2
 """The number of nodes of a route that is one link."""
@@ -131,25 +129,15 @@ def solved(problem: Problem, chunks: int, steps: int, *, searched: int = SEARCHE
     if not found:
         return None
     schedule = replace(schedule, algbw=step_shape(schedule).algbw)
-    size = f"{chunks} chunk{'s' * (chunks > 1)} of each node and {steps} step{'s' * (steps > 1)}"
     of_each_phase = " of each phase" if problem.collective is Collective.ALLREDUCE else ""
-    return BaselineResult(schedule, note=f"{_quality(max(gaps))} for {size}{of_each_phase}")
-
-
-def _quality(gap: Fraction) -> str:
-    return f"HiGHS stopped with a gap of {as_float(100 * gap):.3g}%" if gap else "HiGHS reports an optimum"
+    size = f"{steps} step{'s' * (steps > 1)}{of_each_phase}"
+    return BaselineResult(schedule, note=f"{quality(max(gaps), searched, chunks)} and {size}")
 
 
 def _routes(problem: Problem) -> dict[tuple[int, int], Path]:
     """Return the route of each pair of members that has one, by their places."""
-    members = problem.members
-    found = {}
-    for source in range(len(members)):
-        for target in range(len(members)):
-            route = problem.routes.find(members[source], members[target])
-            if route is not None:
-                found[source, target] = route
-    return found
+    places = {member: place for place, member in enumerate(problem.members)}
+    return {(places[source], places[target]): route for (source, target), route in routes_of_pairs(problem).items()}
 
 
 def _fewest_steps(problem: Problem) -> int:
@@ -239,7 +227,7 @@ class _StepProgram:
         values = found.values
         steps: list[list[Transfer]] = [[] for _ in range(self._steps)]
         for send, column in self._columns.items():
-            if values[column] > _HALF:
+            if values[column] > HALF:
                 steps[send.step].append(self._transfer(send))
         time = sum(values[column] for column in self._times)
         gap = Fraction(0) if found.complete else Fraction(max(0.0, 1 - found.bound / time))

@@ -77,6 +77,10 @@ class Layout:
         """The names of the dimensions."""
         return tuple(name for name, _ in self.sizes)
 
+    def size(self, name: str) -> int:
+        """Return the size of a dimension; 1 if the layout does not have it."""
+        return dict(self.sizes).get(name, 1)
+
     def __str__(self) -> str:
         return ",".join(f"{name}={size}" for name, size in self.sizes)
 
@@ -103,7 +107,7 @@ class Layout:
         for name in names:
             if name not in self.names:
                 raise InputError(f"run: {shown(name)} is not in layout {self}; name one of {', '.join(self.names)}")
-            if dict(self.sizes)[name] == 1:
+            if self.size(name) == 1:
                 raise InputError(f"run: {name} has size 1, so its groups have one rank each; name another dimension")
             if names.count(name) > 1:
                 raise InputError(f"run: {name} is named twice; name each dimension once")
@@ -115,7 +119,7 @@ class Layout:
 
     def groups(self, name: str) -> tuple[Ranks, ...]:
         """Return the groups of a dimension, each with its ranks in rising order."""
-        size, stride = dict(self.sizes)[name], self.stride(name)
+        size, stride = self.size(name), self.stride(name)
         firsts = (rank for rank in range(self.ranks) if rank // stride % size == 0)
         return tuple(tuple(range(first, first + size * stride, stride)) for first in firsts)
 

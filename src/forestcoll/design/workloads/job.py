@@ -19,10 +19,11 @@ from forestcoll.demand.groups.layout import Layout
 from forestcoll.demand.texts import demand_of
 from forestcoll.design.search.exchanges import all_networks
 from forestcoll.design.search.finder import TopologyFinder
+from forestcoll.design.workloads.groups import Role, TrainingGroups
 from forestcoll.design.workloads.iteration import DEFAULT_BUCKETS, Activity, Iteration, best_iteration, iterate
 from forestcoll.design.workloads.placed import JobDemand, PlacedTimes, Placement, networks_of, placements_of
 from forestcoll.design.workloads.profile import Profile
-from forestcoll.design.workloads.sharded import LayoutTimes, SizedTime, demands_of, sharded_iteration
+from forestcoll.design.workloads.sharded import LayoutTimes, SizedTime, sharded_iteration
 from forestcoll.design.workloads.workload import StepCosts
 
 MOST_LISTED = 5
@@ -66,7 +67,7 @@ class Job:
         if self.profile.collectives:
             return tuple(dict.fromkeys(demand for demand, _, _ in self.sized))
         if self.layout is not None:
-            return tuple(demand for _, _, demand in demands_of(self.layout))
+            return tuple(dict.fromkeys(demand for _, _, demand in TrainingGroups(self.layout).demands()))
         exchanges = (Demand(Collective.ALL_TO_ALL),) if self.profile.has_exchanges else ()
         return (Demand(Collective.ALLREDUCE), *exchanges)
 
@@ -82,10 +83,11 @@ class Job:
             return None
         if self.layout is None:
             return best_iteration(self.profile, times)
-        found: Mapping[tuple[str, Collective], SizedTime] = {
-            (name, collective): _Sized(times, demand) for name, collective, demand in demands_of(self.layout)
+        groups = TrainingGroups(self.layout)
+        found: Mapping[tuple[Role, Collective], SizedTime] = {
+            (role, collective): _Sized(times, demand) for role, collective, demand in groups.demands()
         }
-        return sharded_iteration(self.profile, LayoutTimes(times.network.main.name, self.layout, None, found))
+        return sharded_iteration(self.profile, LayoutTimes(times.network.main.name, groups, None, found))
 
     def us(self, times: PlacedTimes) -> float:
         """Return the time of the job on a network, in microseconds."""

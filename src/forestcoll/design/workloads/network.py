@@ -5,7 +5,7 @@ the heights of a schedule of trees. An all-to-all in which every node sends M by
 by the rate between two nodes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -48,6 +48,11 @@ class NetworkRates:
     allreduce_rate: float
     pair_rate: float
     exchange: ExchangeRate | None = None
+
+    def faster(self, factor: Fraction) -> "NetworkRates":
+        """Return the times if the bandwidth of all links is multiplied by `factor`."""
+        rates = (self.allreduce_rate * float(factor), self.pair_rate * float(factor))
+        return replace(self, allreduce_rate=rates[0], pair_rate=rates[1])
 
     def allreduce_us(self, size: int) -> float:
         """Return the time of an allreduce of `size` bytes, in microseconds."""

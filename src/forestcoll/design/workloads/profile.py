@@ -8,7 +8,9 @@ Layers are listed in the order of the forward pass. `gradient_bytes` is the size
 reduces over all nodes. `exchange_bytes` is the data that a node sends in the all-to-all before the layer, and again in
 the one after the layer, in both passes. With a layout (`sharded`), `parameter_bytes` is the size of the parameters that
 are collected before the layer, and `tensor_bytes` that of the activations that tensor parallelism adds up after it, in
-both passes. These keys are optional, with the default 0.
+both passes. `expert_bytes` is the size of the parameters of all `experts` of the layer together, and that of their
+gradients; these parameters are neither in `parameter_bytes` nor in `gradient_bytes`. These keys are optional, with the
+default 0.
 
 Instead of layers, a profile may list collectives, each with its size M and how often it runs:
 
@@ -21,7 +23,7 @@ The weight is optional, with the default 1.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import starmap
 from pathlib import Path
@@ -34,6 +36,12 @@ from forestcoll.base.files import read_document, write_text
 from forestcoll.base.units import data_size
 
 PROFILE_FORMAT = "forestcoll.profile/1"
+
+_SHARDED = ("parameter_bytes", "tensor_bytes", "expert_bytes", "experts")
+"""The keys of layers that only a layout needs."""
+
+_COUNTS = dict.fromkeys(("gradient_bytes", "exchange_bytes", *_SHARDED), "bytes") | {"experts": "experts"}
+"""The optional keys of layers, and what they count."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,8 @@ class Layer:
         exchange_bytes: data that a node sends in each all-to-all: one before and one after the layer, in each pass.
         parameter_bytes: size of the parameters, which FSDP collects before each pass through the layer.
         tensor_bytes: size of the activations that tensor parallelism adds up after the layer, in each pass.
+        expert_bytes: size of the parameters of all experts together, which are also the sizes of their gradients.
+        experts: the number of experts; 0 if it is not known.
     """
 
     name: str
@@ -57,6 +67,13 @@ class Layer:
     exchange_bytes: int = 0
     parameter_bytes: int = 0
     tensor_bytes: int = 0
+    expert_bytes: int = 0
+    experts: int = 0
+
+    def repeated(self, times: int) -> "Layer":
+        """Return the layer with that many times the batch."""
+        grows = ("forward_us", "backward_us", "exchange_bytes", "tensor_bytes")
+        return replace(self, **{key: times * getattr(self, key) for key in grows})
 
 
 @dataclass(frozen=True)
@@ -108,6 +125,17 @@ class Profile:
     def on(self, nodes: int) -> "Profile":  # noqa: ARG002 (the method of `SwitchTransformer` uses it)
         """Return the profile itself: a file holds the times of the number of nodes that it was made for."""
         return self
+
+    def repeated(self, times: int) -> "Profile":
+        """Return the profile with that many times the batch: the parameters and their gradients stay as they are.
+
+        Example:
+            >>> layer = Layer("a", Fraction(10), Fraction(20), 400, exchange_bytes=30)
+            >>> more = Profile("p", "", (layer,)).repeated(2).layers[0]
+            >>> str(more.forward_us), more.gradient_bytes, more.exchange_bytes
+            ('20', 400, 60)
+        """
+        return replace(self, layers=tuple(layer.repeated(times) for layer in self.layers))
 
     @property
     def computing_us(self) -> Fraction:
@@ -164,10 +192,7 @@ def _layer(where: str, document: object) -> Layer:
         name=_text(where, known, "name", where.rpartition(": ")[2]),
         forward_us=_time(where, known, "forward_us"),
         backward_us=_time(where, known, "backward_us"),
-        gradient_bytes=_bytes(where, known, "gradient_bytes"),
-        exchange_bytes=_bytes(where, known, "exchange_bytes"),
-        parameter_bytes=_bytes(where, known, "parameter_bytes"),
-        tensor_bytes=_bytes(where, known, "tensor_bytes"),
+        **{key: _count(where, known, key, unit) for key, unit in _COUNTS.items()},
     )
 
 
@@ -193,10 +218,10 @@ def _amount(where: str, document: Mapping[str, object], key: str, unit: str, exa
     return amount
 
 
-def _bytes(where: str, document: Mapping[str, object], key: str) -> int:
+def _count(where: str, document: Mapping[str, object], key: str, unit: str) -> int:
     value = document.get(key, 0)
     if type(value) is not int or value < 0:
-        raise InputError(f"{where}: {key} is {shown(value)}; expected a whole number of bytes, 0 or more")
+        raise InputError(f"{where}: {key} is {shown(value)}; expected a whole number of {unit}, 0 or more")
     return value
 
 
@@ -228,5 +253,4 @@ def _layer_document(layer: Layer) -> dict[str, object]:
         "gradient_bytes": layer.gradient_bytes,
         "exchange_bytes": layer.exchange_bytes,
     }
-    sharded = {"parameter_bytes": layer.parameter_bytes, "tensor_bytes": layer.tensor_bytes}
-    return document | {key: size for key, size in sharded.items() if size}
+    return document | {key: size for key in _SHARDED if (size := getattr(layer, key))}

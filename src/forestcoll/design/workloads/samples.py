@@ -37,7 +37,7 @@ def profile_of(name: str) -> SwitchTransformer | Profile:
         Traceback (most recent call last):
         forestcoll.base.errors.InputError: 'gpt2-smal': no such sample or file; did you mean 'gpt2-small'? the samples \
 are switch-base-256, switch-large-128, switch-c-2048, gpt2-small, gpt2-medium, gpt2-large, vgg-16, resnet-50, gemma-2-\
-2b, gemma-2-27b, llama-2-7b, llama-2-70b, llama-3-8b, llama-3-70b, llama-3-119b
+2b, gemma-2-27b, llama-2-7b, llama-2-70b, llama-3-8b, llama-3-70b, llama-3-119b, mixtral-8x7b, qwen3-30b-a3b
 
     Raises:
         InputError: there is neither, or the file is not a valid profile.

@@ -1,6 +1,6 @@
-"""One iteration of training whose parameters are sharded: FSDP, HSDP, and tensor parallelism beside them.
+"""One iteration of training whose parameters are sharded: FSDP, HSDP, with tensor and expert parallelism beside them.
 
-A layout such as `tp=2,fsdp=8,dp=2` divides the ranks (`demand.groups.layout`). The ranks of an `fsdp` group hold parts
+A layout such as `tp=2,fsdp=8,dp=2` divides the ranks (`groups`). The ranks of an `fsdp` group hold parts
 of the parameters and of their gradients. Before a layer is computed, in the forward pass and again in the backward
 pass, an allgather collects its parameters. After its backward pass, a reduce-scatter adds up its gradients, and an
 allreduce in the `dp` groups adds up the shards of the copies of the model (HSDP). The allgather of a layer is requested
@@ -8,12 +8,16 @@ when the layer before the one that is computed has ended, so two layers are whol
 ranks of a `tp` group have a part of each layer, and add up activations after each layer in an allreduce that the
 computation waits for.
 
+The ranks of an `ep` group have parts of the experts of a layer. An all-to-all sends tokens to their experts before the
+layer, and one sends them back after it, in both passes, and the computation waits for both. The parameters of an expert
+are collected and added up in its own groups, after the dense ones. Without `ep`, they are collected like all others.
+
 As in `iteration`, there are two streams. The communication stream runs one collective at a time, in the order of the
 requests. Groups of one dimension run at the same time, and share the links.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -25,19 +29,13 @@ from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.groups.layout import Layout
+from forestcoll.design.workloads.groups import Role, TrainingGroups
 from forestcoll.design.workloads.iteration import Activity, Interval, Iteration
 from forestcoll.design.workloads.profile import Layer, Profile
 from forestcoll.schedule.shape_of import shape_of
 from forestcoll.topology import Topology, TopologyLike
 from forestcoll.topology.registry import load_topology
 from forestcoll.verification import certified, verify
-
-_COLLECTIVES = {
-    "fsdp": (Collective.ALLGATHER, Collective.REDUCE_SCATTER),
-    "dp": (Collective.ALLREDUCE,),
-    "tp": (Collective.ALLREDUCE,),
-}
-"""The dimensions of a layout that the model has, and the collectives of their groups."""
 
 
 class SizedTime(Protocol):
@@ -70,29 +68,32 @@ class LayoutTimes:
 
     Attributes:
         network: the name of the network.
-        layout: how ranks are divided.
+        groups: the groups of the layout.
         method: the method that makes the schedules; None for the optimum.
-        times: by dimension and collective; a dimension of size 1 has none.
+        times: by group and collective; groups of one rank have none.
+        bandwidth: the bandwidth of the links, relative to that with which `times` were computed.
     """
 
     network: str
-    layout: Layout
+    groups: TrainingGroups
     method: str | None
-    times: Mapping[tuple[str, Collective], SizedTime]
+    times: Mapping[tuple[Role, Collective], SizedTime]
+    bandwidth: float = 1.0
+
+    @property
+    def layout(self) -> Layout:
+        """How ranks are divided."""
+        return self.groups.layout
 
     @property
     def batches(self) -> int:
         """The number of batches of an iteration: the ranks of a `tp` group have one together."""
-        return self.layout.ranks // self.size("tp")
+        return self.layout.ranks // self.layout.size("tp")
 
-    def size(self, dimension: str) -> int:
-        """Return the size of a dimension; 1 if the layout does not have it."""
-        return dict(self.layout.sizes).get(dimension, 1)
-
-    def us(self, dimension: str, collective: Collective, size: float) -> float:
-        """Return the time of a collective of `size` bytes in all groups of a dimension, in microseconds."""
-        found = self.times.get((dimension, collective))
-        return 0.0 if found is None else found.us(size)
+    def us(self, role: Role, collective: Collective, size: float) -> float:
+        """Return the time of a collective of `size` bytes in all groups of a kind, in microseconds."""
+        found = self.times.get((role, collective))
+        return 0.0 if found is None else found.us(size / self.bandwidth)
 
 
 def layout_times(
@@ -107,7 +108,7 @@ def layout_times(
 
     Args:
         topology: the network.
-        layout: the dimensions, such as `tp=2,fsdp=8`: of tp, fsdp and dp.
+        layout: the dimensions, such as `tp=2,fsdp=8`: of tp, ep, fsdp and dp.
         method: what makes the schedules of groups of all ranks, such as `nccl-ring`; None for the optimum.
         alpha_us: the latency of a send, in microseconds.
         progress: receives the stages.
@@ -118,39 +119,25 @@ def layout_times(
 
     Example:
         >>> found = layout_times("dgx-a100:boxes=2", "fsdp=16", "nccl-ring", alpha_us=Fraction(10))
-        >>> round(found.us("fsdp", Collective.ALLGATHER, 10**9))
+        >>> round(found.us(Role.SHARDS, Collective.ALLGATHER, 10**9))
         4988
     """
     network, wanted = load_topology(topology), Layout.of(layout)
     wanted.check(network)
+    groups = TrainingGroups(wanted)
+    made: dict[Demand | Groups, CollectiveTime] = {}
     times = {}
-    for name, collective, demand in demands_of(wanted):
-        progress.begin(f"the {collective} of {name}")
+    for role, collective, demand in groups.demands():
+        progress.begin(f"the {collective} of {role}")
         if method is not None and isinstance(demand, Groups):
             raise InputError(
-                f"method {shown(method)} makes no schedules for the groups of {name} in {wanted}; leave it out, or "
+                f"method {shown(method)} makes no schedules for the groups of {role} in {wanted}; leave it out, or "
                 "give a layout of one dimension"
             )
-        times[name, collective] = collective_time(network, demand, method, alpha_us=alpha_us)
-    return LayoutTimes(network.name, wanted, method, times)
-
-
-def demands_of(layout: Layout) -> Iterator[tuple[str, Collective, Demand | Groups]]:
-    """Yield each dimension of two or more ranks with its collectives, and what they are on the network.
-
-    Raises:
-        InputError: a dimension is not in the model of an iteration.
-
-    Example:
-        >>> [(name, str(collective)) for name, collective, _ in demands_of(Layout.of("fsdp=4,dp=2"))]
-        [('fsdp', 'allgather'), ('fsdp', 'reduce-scatter'), ('dp', 'allreduce')]
-    """
-    for name, size in layout.sizes:
-        if name not in _COLLECTIVES:
-            raise InputError(f"layout: {name} is not in the model of an iteration; use {', '.join(_COLLECTIVES)}")
-        for collective in _COLLECTIVES[name] if size > 1 else ():
-            whole = size == layout.ranks
-            yield name, collective, Demand(collective) if whole else Groups(str(layout), collective, run=name)
+        if demand not in made:
+            made[demand] = collective_time(network, demand, method, alpha_us=alpha_us)
+        times[role, collective] = made[demand]
+    return LayoutTimes(network.name, groups, method, times)
 
 
 def collective_time(
@@ -172,15 +159,21 @@ class _Streams:
 
     def __init__(self, times: LayoutTimes, *, overlaps: bool) -> None:
         self._times, self._overlaps = times, overlaps
-        self._part = times.size("tp")
+        self._part = times.groups.size(Role.TENSORS)
+        self._expert_part = self._part * times.groups.size(Role.EXPERTS)
         self._communicated = 0.0
         self.computed = 0.0
         self.intervals: list[Interval] = []
 
     def gather(self, layer: Layer, requested: float) -> float:
         """Return the time at which the parameters of a layer are there."""
-        size = layer.parameter_bytes / self._part
-        return self._communicate(Activity.ALLGATHER, layer.name, "fsdp", Collective.ALLGATHER, size, requested)
+        dense, experts = layer.parameter_bytes / self._part, layer.expert_bytes / self._expert_part
+        ready = self._communicate(layer.name, Role.SHARDS, Collective.ALLGATHER, dense, requested)
+        return self._communicate(f"{layer.name}: experts", Role.EXPERT_SHARDS, Collective.ALLGATHER, experts, ready)
+
+    def exchange(self, name: str, layer: Layer) -> None:
+        """Send tokens to the experts of a layer, or back, and wait for them."""
+        self._wait(f"{layer.name}: {name}", Role.EXPERTS, Collective.ALL_TO_ALL, layer.exchange_bytes / self._part)
 
     def compute(self, kind: Activity, layer: Layer, ready: float) -> None:
         """Compute a layer as soon as its parameters are there, and add up its activations."""
@@ -188,32 +181,33 @@ class _Streams:
         begin = max(self.computed, ready)
         self.intervals.append(Interval(kind, layer.name, begin, begin + time))
         self.computed = begin + time
-        name, size = f"{layer.name}: activations", layer.tensor_bytes
-        self.computed = max(
-            self.computed,
-            self._communicate(Activity.ALLREDUCE, name, "tp", Collective.ALLREDUCE, size, self.computed),
-        )
+        self._wait(f"{layer.name}: activations", Role.TENSORS, Collective.ALLREDUCE, layer.tensor_bytes)
 
     def reduce(self, layer: Layer) -> None:
         """Add up the gradients of a layer."""
-        size = layer.gradient_bytes / self._part
-        shard = size / self._times.size("fsdp")
-        name = f"{layer.name}: gradients"
-        scatter = Collective.REDUCE_SCATTER
-        end = self._communicate(Activity.REDUCE_SCATTER, name, "fsdp", scatter, size, self.computed)
-        end = self._communicate(Activity.ALLREDUCE, name, "dp", Collective.ALLREDUCE, shard, end)
+        dense, experts = layer.gradient_bytes / self._part, layer.expert_bytes / self._expert_part
+        end = self._add(f"{layer.name}: gradients", Role.SHARDS, Role.COPIES, dense)
+        end = max(end, self._add(f"{layer.name}: experts", Role.EXPERT_SHARDS, Role.EXPERT_COPIES, experts))
         if not self._overlaps:
             self.computed = max(self.computed, end)
 
-    def _communicate(  # noqa: PLR0913, PLR0917 (what a collective is)
-        self, kind: Activity, name: str, dimension: str, collective: Collective, size: float, requested: float
-    ) -> float:
-        time = self._times.us(dimension, collective, size)
+    def _add(self, name: str, shards: Role, copies: Role, size: float) -> float:
+        """Return the time at which gradients are added up: in their shards, and then the copies of these."""
+        shard = size / self._times.groups.size(shards)
+        end = self._communicate(name, shards, Collective.REDUCE_SCATTER, size, self.computed)
+        return self._communicate(name, copies, Collective.ALLREDUCE, shard, end)
+
+    def _wait(self, name: str, role: Role, collective: Collective, size: float) -> None:
+        """Communicate while nothing is computed."""
+        self.computed = max(self.computed, self._communicate(name, role, collective, size, self.computed))
+
+    def _communicate(self, name: str, role: Role, collective: Collective, size: float, requested: float) -> float:
+        time = self._times.us(role, collective, size)
         if not time:
             return requested
         begin = max(requested, self._communicated, 0.0 if self._overlaps else self.computed)
         self._communicated = begin + time
-        self.intervals.append(Interval(kind, name, begin, self._communicated))
+        self.intervals.append(Interval(Activity(collective), name, begin, self._communicated))
         return self._communicated
 
 
@@ -227,29 +221,53 @@ def sharded_iteration(profile: Profile, times: LayoutTimes, *, overlaps: bool = 
             of the GPU that the computation has (ForestColl §6.4).
 
     Raises:
-        InputError: a layer has experts, or the layout needs sizes that no layer has.
+        InputError: the layout needs sizes that no layer has, or more experts than a layer has.
     """
-    _check(profile, times)
+    forward = _checked(profile, times)
     streams = _Streams(times, overlaps=overlaps)
-    for kind, layers in ((Activity.FORWARD, profile.layers), (Activity.BACKWARD, profile.layers[::-1])):
+    for kind, layers in ((Activity.FORWARD, forward), (Activity.BACKWARD, forward[::-1])):
         ready = streams.gather(layers[0], streams.computed)
         for place, layer in enumerate(layers):
             later = place + 1 < len(layers)
+            streams.exchange("tokens out", layer)
             fetched = streams.gather(layers[place + 1], streams.computed) if later and overlaps else 0.0
             streams.compute(kind, layer, ready)
+            streams.exchange("tokens back", layer)
             if kind is Activity.BACKWARD:
                 streams.reduce(layer)
             ready = fetched if overlaps or not later else streams.gather(layers[place + 1], streams.computed)
     return Iteration(tuple(streams.intervals))
 
 
-def _check(profile: Profile, times: LayoutTimes) -> None:
+def _checked(profile: Profile, times: LayoutTimes) -> tuple[Layer, ...]:
+    """Return the layers of a model that fits a layout; without `ep`, experts are parameters like all others."""
     layers = profile.trained_layers()
-    if profile.has_exchanges:
-        raise InputError(f"{profile.name}: has experts, and a layout has none; leave the layout out")
-    for dimension, key, has in (
-        ("fsdp", "parameter_bytes", any(layer.parameter_bytes for layer in layers)),
-        ("tp", "tensor_bytes", any(layer.tensor_bytes for layer in layers)),
-    ):
-        if times.size(dimension) > 1 and not has:
-            raise InputError(f"{profile.name}: no layer has {key}, which {dimension} of {times.layout} needs")
+    for role, key in _NEEDED.items():
+        if times.groups.size(role) > 1 and not any(getattr(layer, key) for layer in layers):
+            raise InputError(f"{profile.name}: no layer has {key}, which {role} of {times.layout} needs")
+    parts = times.groups.size(Role.EXPERTS)
+    for layer in layers:
+        if layer.exchange_bytes and not layer.expert_bytes:
+            raise InputError(
+                f"{profile.name}: {layer.name} has exchange_bytes and no expert_bytes; a layout needs both"
+            )
+        if layer.experts % parts:
+            raise InputError(
+                f"{profile.name}: {layer.name} has {layer.experts} experts, which ep={parts} does not divide; give one "
+                "of their divisors"
+            )
+    return layers if parts > 1 else tuple(map(_without_experts, layers))
+
+
+_NEEDED = {Role.SHARDS: "parameter_bytes", Role.TENSORS: "tensor_bytes", Role.EXPERTS: "exchange_bytes"}
+"""The sizes without which groups have nothing to do."""
+
+
+def _without_experts(layer: Layer) -> Layer:
+    return replace(
+        layer,
+        gradient_bytes=layer.gradient_bytes + layer.expert_bytes,
+        parameter_bytes=layer.parameter_bytes + layer.expert_bytes,
+        exchange_bytes=0,
+        expert_bytes=0,
+    )

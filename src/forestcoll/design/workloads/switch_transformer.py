@@ -9,7 +9,7 @@ The direct-connect paper measured its computing times on an A100 but does not pu
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forestcoll.base.errors import InputError, shown
 from forestcoll.design.workloads import estimate
@@ -95,6 +95,7 @@ def _block(model: SwitchTransformer, name: str, attentions: int, tokens: int, *,
     if with_experts:
         router = model.width * model.experts
         yield estimated_layer(f"{name} router", router * tokens, router, 0)
-        yield estimated_layer(f"{name} experts", weights * tokens, 0, 2 * model.width * tokens)
+        experts = estimated_layer(f"{name} experts", weights * tokens, 0, 2 * model.width * tokens)
+        yield replace(experts, expert_bytes=4 * model.experts * weights, experts=model.experts)
     else:
         yield estimated_layer(f"{name} feed-forward", weights * tokens, weights, 0)

@@ -21,7 +21,7 @@ class IntegerSolution:
     Attributes:
         values: the value of each column; None if no solution was found.
         bound: no solution has a smaller objective.
-        complete: whether the search ran to its end, so that the solution is optimal.
+        complete: whether the search ran to its end, so that the solution is optimal, or there is none.
     """
 
     values: npt.NDArray[np.float64] | None
@@ -60,7 +60,8 @@ class IntegerProgram:
         self._highs.setOptionValue("mip_max_nodes", most_nodes)
         self._highs.run()
         info = self._highs.getInfo()
-        complete = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+        status = self._highs.getModelStatus()
+        complete = status in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kInfeasible)
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            return IntegerSolution(None, info.mip_dual_bound, complete=False)
+            return IntegerSolution(None, info.mip_dual_bound, complete)
         return IntegerSolution(np.array(self._highs.getSolution().col_value), info.mip_dual_bound, complete)

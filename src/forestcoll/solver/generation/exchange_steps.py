@@ -53,7 +53,7 @@ def _steps(topology: Topology, found: StepFlows) -> list[list[Transfer]]:
             sends.setdefault((step, walk.source, source, target), []).append((low, low + walk.share))
     steps: list[list[Transfer]] = [[] for _ in range(found.steps)]
     for (step, shard, source, target), parts in sorted(sends.items()):
-        steps[step] += [Transfer(shard, low, high, source, target) for low, high in _joined(sorted(parts))]
+        steps[step] += [Transfer(shard, low, high, source, target) for low, high in joined(sorted(parts))]
     return steps
 
 
@@ -66,7 +66,7 @@ def _images(topology: Topology, found: StepFlows) -> Iterator[Walk]:
             yield Walk(image[walk.source], image[walk.target], walk.share, sends)
 
 
-def _joined(parts: list[tuple[Fraction, Fraction]]) -> Iterator[tuple[Fraction, Fraction]]:
+def joined(parts: list[tuple[Fraction, Fraction]]) -> Iterator[tuple[Fraction, Fraction]]:
     """Yield `parts`, which are in ascending order, with adjacent ones as one."""
     low, high = parts[0]
     for begin, end in parts[1:]:

@@ -91,7 +91,7 @@ def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float
         *horizontal_axis(axes.x_ticks, x_scale, _TOP, bottom),
         label(axes.y_title, 4, 16, fill=MUTED),
         label(axes.x_title, (_LEFT + right) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
-        *([] if limit is None else _limit(limit, y_scale, right)),
+        *([] if limit is None else _limit(limit, y_scale, right, is_least=limit[0] <= min(ys))),
         *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
         *_names(lines, y_scale, right, bottom),
     ]
@@ -106,10 +106,11 @@ def _vertical(axes: Axes, values: Sequence[float], bottom: float) -> tuple[Seque
     return [(tick, f"{tick:g}") for tick in ticks], Logarithmic(ticks[0], ticks[-1], bottom, _TOP)
 
 
-def _limit(limit: tuple[float, str], scale: Scale, right: float) -> Iterator[Element]:
+def _limit(limit: tuple[float, str], scale: Scale, right: float, *, is_least: bool) -> Iterator[Element]:
     y = scale(limit[0])
     yield ruler((_LEFT, y), (right, y), stroke=BOUND, stroke_width=2)
-    yield label(limit[1], _LEFT + 6, y - 5, fill=BOUND, font_weight="600")
+    base = y + TEXT + 4 if is_least else y - 5  # on the side without lines
+    yield label(limit[1], _LEFT + 6, base, fill=BOUND, font_weight="600")
 
 
 def _drawn(line: Line, x_scale: Logarithmic, y_scale: Scale) -> Element:
