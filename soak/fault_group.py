@@ -115,6 +115,8 @@ def calls_of(run: Run) -> list[Call]:
     calls[-1] = replace(calls[-1], collective="allreduce")
     if run.fault in ("op", "collective"):
         calls[run.moment] = replace(calls[run.moment], collective="allreduce")
+    if run.fault == "kill-reading":
+        calls[run.moment] = replace(calls[run.moment], collective="allreduce", count=2**19)
     if run.fault == "root":
         calls[run.moment] = replace(calls[run.moment], collective="broadcast")
     return calls
@@ -306,6 +308,7 @@ def _sleep(player: Player, _: Communicator) -> None:
 
 ACTS: dict[str, Callable[[Player, Communicator], None]] = {
     "kill": _signal_later(signal.SIGKILL),
+    "kill-reading": _signal_later(signal.SIGKILL),
     "stop": _signal_later(signal.SIGSTOP),
     "exit": lambda *_: os._exit(3),
     "late": _sleep,

@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from json import loads
 from pathlib import Path
@@ -64,6 +64,7 @@ KINDS: dict[str, Kind] = {
     "slow": Kind(None),
     "stranger": Kind(None),
     "kill": Kind(1.0, r"process of rank {} ended or was killed"),
+    "kill-reading": Kind(1.0, r"process of rank {} ended or was killed"),  # while large data are read
     "exit": Kind(1.0, r"process of rank {} ended or was killed"),
     "stop": Kind(1.0, r"rank {} does not answer", waits=True),
     "late": Kind(1.0, r"rank {} (has not called it|closed)", waits=True),
@@ -87,7 +88,7 @@ KINDS: dict[str, Kind] = {
 DIFFERENT = ("size", "dtype", "op", "collective", "root", "order", "skip")
 """Faults that can be seen when another rank calls the operation too."""
 
-MAY_COME_LATE = ("kill", "stop", "exit", "close", "link", "noise")
+MAY_COME_LATE = ("kill", "kill-reading", "stop", "exit", "close", "link", "noise")
 """Faults without effect on a rank that has received everything, with right data, and has left."""
 
 
@@ -128,6 +129,7 @@ def main() -> int:
     tally = Tally()
     for seed in range(options.seed, options.seed + options.runs):
         run = drawn(seed, options.only.split(","), options.most_ranks)
+        run = replace(run, timeout=run.timeout + options.slack)
         if failures := judged(run, tally, options.slack):
             tally.failures.append(failures[0])
             print(f"FAILED: {failures[0]}, and {len(failures) - 1} more\n  {described(run)}", flush=True)
@@ -232,11 +234,15 @@ def of_rank(run: Run, rank: int, folder: Path, tally: Tally, slack: float) -> li
     """Return what is wrong with the outcome of one rank."""
     path, kind = folder / f"result-{rank}", KINDS[run.fault]
     if not path.exists():
-        is_gone = rank == run.culprit and run.fault in ("kill", "exit", "stop", "absent")
+        is_gone = rank == run.culprit and run.fault in ("kill", "kill-reading", "exit", "stop", "absent")
         return [] if is_gone else [f"rank {rank} has no result"]
     result: dict[str, Any] = loads(path.read_text())
     wrong = [f"rank {rank}: {result['wrong']}"] if result["wrong"] else []
-    has_sleeper = rank == run.culprit and run.fault in ("kill", "stop")  # the thread that sends the signal
+    has_sleeper = rank == run.culprit and run.fault in (
+        "kill",
+        "kill-reading",
+        "stop",
+    )  # the thread that sends the signal
     is_left = any(each > 0 for each in result.get("left", [])) and not has_sleeper
     if result.get("closing", 0) > 6 or result.get("pending", 0) or is_left:
         wrong.append(f"rank {rank}: the group left something behind: {result}")

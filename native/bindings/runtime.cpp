@@ -97,7 +97,7 @@ void bind(nb::module_& module) {
             new (self) Engine(EngineOptions{rank, timeout, staging, std::move(group), std::move(dump)});
           },
           "rank"_a, "timeout"_a, "staging_bytes_kept"_a, "group"_a, "dump"_a)
-      .def("make_pages", &Engine::make_pages, "ranks"_a, "bytes"_a)
+      .def("make_pages", &Engine::make_pages, "ranks"_a, "bytes"_a, "reads_memory"_a)
       .def("add_pages", &Engine::add_pages, "file"_a, "peer"_a)
       .def("add_sender", &Engine::add_sender, "socket"_a, "peer"_a, "lane"_a)
       .def("add_receiver", &Engine::add_receiver, "socket"_a, "peer"_a, "lane"_a)

@@ -85,7 +85,7 @@ class Connection {
 
   // Stops all transfers; the socket stays until the end.
   void abandon() {
-    is_open_ = false;
+    is_open_ = wants_turn_ = false;
     want(false, false);
   }
 
@@ -133,8 +133,14 @@ class Connection {
       if (moved == 0) break;
       waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(moved));
     }
-    want_write(!waiting_.empty());
+    want_write(!waiting_.empty() || wants_turn_);
   }
+  // Whether to be called when others were served: a socket that carries little here can nearly always be written.
+  void want_turn(bool is_wanted) {
+    wants_turn_ = is_wanted;
+    want_write(!waiting_.empty() || wants_turn_);
+  }
+  bool wants_turn() const { return wants_turn_; }
   void drop_waiting() {
     waiting_.clear();
     want_write(false);
@@ -153,7 +159,7 @@ class Connection {
   Poller& poller_;
   const int socket_, peer_;
   std::uint32_t events_ = 0;
-  bool is_open_ = true;
+  bool is_open_ = true, wants_turn_ = false;
   std::vector<std::byte> waiting_;
 };
 

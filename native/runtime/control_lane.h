@@ -3,9 +3,11 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 
 #include <array>
 #include <chrono>
+#include <string>
 #include <string_view>
 
 #include "runtime/connection.h"
@@ -28,19 +30,42 @@ class ControlLane final : public Connection {
   ControlLane(Poller& poller, ControlHandler& handler, int socket, int peer)
       : Connection(poller, socket, peer), handler_(handler) {}
 
+  // An end that has closed is found when the connections of its rank are read: what it sent before, such as a goodbye,
+  // counts.
   void send(const FrameHeader& header, std::string_view payload = {}) {
     if (!is_open() || has_left || !is_heard_) return;
     std::array<std::byte, sizeof(FrameHeader) + kMostText> frame;
     std::memcpy(frame.data(), &header, sizeof header);
     const std::size_t size = std::min<std::size_t>(payload.size(), kMostText);
     std::copy_n(payload.data(), size, reinterpret_cast<char*>(frame.data() + sizeof header));
-    write_later(frame.data(), sizeof header + size);
+    try {
+      write_later(frame.data(), sizeof header + size);
+    } catch (const PeerClosed&) {  // it takes nothing more; what it has sent can still be read
+      is_heard_ = false;
+      drop_waiting();
+    }
   }
 
-  // The other end takes nothing more; what it has sent can still be read.
-  void stop_sending() {
-    is_heard_ = false;
-    drop_waiting();
+  // Takes an abort or a goodbye that came before the other end closed. Where another connection closed first, waits a
+  // little for this one: the connections of a process that ends close one after the other.
+  void hear_out() {
+    const auto end = Clock::now() + kOthersClose;
+    try {
+      if (is_open()) on_readable();
+      while (is_open() && !has_left && Clock::now() < end) {
+        pollfd waiting{socket(), POLLIN, 0};
+        ::poll(&waiting, 1, kLookMilliseconds);
+        on_readable();
+      }
+    } catch (const PeerClosed&) {
+      abandon();
+    }
+  }
+
+  // What is said of a rank that has not left, after `hear_out`.
+  std::string loss() const {
+    const std::string rank = rank_text(peer());
+    return is_open() ? "a connection to " + rank + " broke" : "the process of " + rank + " ended or was killed";
   }
 
   void on_writable() override { write_waiting(); }
@@ -64,6 +89,9 @@ class ControlLane final : public Connection {
   std::uint64_t oldest = kNoOperation;  // the oldest one that ran there then
 
  private:
+  static constexpr auto kOthersClose = std::chrono::milliseconds(300);
+  static constexpr int kLookMilliseconds = 10;
+
   // A rank that closes waits until its goodbye is acknowledged, which takes 40 ms otherwise.
   void acknowledge_at_once() const {
     const int on = 1;

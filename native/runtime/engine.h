@@ -5,13 +5,11 @@
 // rank ends with the same message. A rank that closes in good order says so first.
 #pragma once
 
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <set>
@@ -19,6 +17,7 @@
 #include <vector>
 
 #include "runtime/agreement.h"
+#include "runtime/blame.h"
 #include "runtime/dump.h"
 #include "runtime/duty.h"
 #include "runtime/inbox.h"
@@ -54,9 +53,10 @@ class Engine final : private Courier, private Operations, private ControlHandler
   }
 
   // Makes pages that other ranks of this host read, in a group of `ranks` ranks, and returns their file, which is
-  // closed by `start`.
-  int make_pages(std::size_t ranks, std::size_t bytes) {
+  // closed by `start`. `reads_memory`: whether this rank reads in the memory of others, too, as far as it can.
+  int make_pages(std::size_t ranks, std::size_t bytes, bool reads_memory) {
     pages_.create(ranks, bytes);
+    reads_memory_ = reads_memory;
     return pages_.own()->file();
   }
   // The pages of another rank of this host; before its connections. The file stays open.
@@ -67,7 +67,9 @@ class Engine final : private Courier, private Operations, private ControlHandler
     lanes_.add(lane, std::make_unique<SendLane>(poller_, operations(), socket, peer, pages_.of(peer)));
   }
   void add_receiver(int socket, int peer, std::int32_t lane) {
-    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane, pages_.of(peer)));
+    PeerPages* const pages = pages_.of(peer);
+    if (pages != nullptr && reads_memory_ && pages->find_process(socket)) pages_.own()->note_reading(peer);
+    lanes_.add(lane, std::make_unique<ReceiveLane>(poller_, operations(), socket, peer, lane, pages));
   }
   void add_control(int socket, int peer) {
     lanes_.controls[peer] = std::make_unique<ControlLane>(poller_, static_cast<ControlHandler&>(*this), socket, peer);
@@ -132,9 +134,8 @@ class Engine final : private Courier, private Operations, private ControlHandler
     bool is_announced = false;
   };
   static constexpr int kTickMilliseconds = 50;
-  static constexpr auto kOthersClose = std::chrono::milliseconds(300);
   static constexpr auto kAnnounceAfter = std::chrono::milliseconds(50);
-  static constexpr std::size_t kSmallBytes = std::size_t{1} << 18;  // of an operation that its caller begins
+  static constexpr std::size_t kSmallBytes = std::size_t{1} << 20;  // of an operation that its caller begins
   static constexpr auto kDozesAfter = std::chrono::seconds(1);
 
   Operations& operations() { return *this; }
@@ -296,11 +297,15 @@ class Engine final : private Courier, private Operations, private ControlHandler
   void fail(int culprit, const std::string& text) {
     if (is_failed_) return;
     is_failed_ = true;
+    if (pages_.own() != nullptr) pages_.own()->note_failure();
     now_ = Clock::now();
     auto refused = inbox_.refuse(text);
     lanes_.abandon_data();
     ready_.clear();
-    tell_all(culprit, text);
+    const std::string_view cut = std::string_view(text).substr(0, kMostText);
+    lanes_.tell_all(
+        {FrameKind::kAbort, {}, static_cast<std::uint32_t>(cut.size()), 0, 0, 0, static_cast<std::uint64_t>(culprit)},
+        cut);
     for (auto& operation : refused) journal_.begin(entry_of(*operation));
     for (auto& operation : refused) journal_.fail(operation->number(), operation->chunks_left(), {});
     for (auto& [number, running] : operations_) {
@@ -332,66 +337,21 @@ class Engine final : private Courier, private Operations, private ControlHandler
     return (is_written ? "; the last operations are in " : "; the dump could not be written to ") + options_.dump;
   }
 
-  void tell_all(int culprit, const std::string& text) {
-    const std::string_view cut = std::string_view(text).substr(0, kMostText);
-    const FrameHeader header{
-        FrameKind::kAbort, {}, static_cast<std::uint32_t>(cut.size()), 0, 0, 0, static_cast<std::uint64_t>(culprit)};
-    for (auto& [peer, lane] : lanes_.controls) send_control(*lane, header, cut);
-  }
-
-  // A neighbour that has closed is found when its connections are read: what it sent before, such as a goodbye, counts.
-  void send_control(ControlLane& lane, const FrameHeader& header, std::string_view payload = {}) {
-    try {
-      lane.send(header, payload);
-    } catch (const PeerClosed&) {
-      lane.stop_sending();
-    }
-  }
-
   void peer_closed(int peer) {
     ControlLane& control = *lanes_.controls.at(peer);
-    hear_out(control);
+    control.hear_out();
     for (auto& lane : lanes_.senders) {
-      if (lane && lane->peer() == peer) lane->abandon();
+      if (lane && lane->peer() == peer) lane->take_last_credits();
     }
     for (auto& lane : lanes_.receivers) {
-      if (lane && lane->peer() == peer) drain(*lane);
+      if (!lane || lane->peer() != peer) continue;
+      lane->drain();
+      flush_ready();
     }
     lost_.insert(peer);
     reap();
-    if (!control.has_left) throw Fault{peer, at_oldest(loss(control))};
+    if (!control.has_left) throw Fault{peer, at_oldest(control.loss())};
     require_peers();
-  }
-
-  // Takes an abort or a goodbye that came before the other end closed. Where another connection closed first, waits a
-  // little for this one: the connections of a process that ends close one after the other.
-  void hear_out(ControlLane& control) const {
-    const auto end = Clock::now() + kOthersClose;
-    try {
-      if (control.is_open()) control.on_readable();
-      while (control.is_open() && !control.has_left && Clock::now() < end) {
-        pollfd waiting{control.socket(), POLLIN, 0};
-        ::poll(&waiting, 1, kTickMilliseconds / 5);
-        control.on_readable();
-      }
-    } catch (const PeerClosed&) {
-      control.abandon();
-    }
-  }
-
-  static std::string loss(const ControlLane& control) {
-    const std::string rank = rank_text(control.peer());
-    return control.is_open() ? "a connection to " + rank + " broke" : "the process of " + rank + " ended or was killed";
-  }
-
-  // Takes what the other rank sent before it closed.
-  void drain(ReceiveLane& lane) {
-    try {
-      if (lane.is_open()) lane.drain();
-    } catch (const PeerClosed&) {
-      lane.abandon();
-    }
-    flush_ready();
   }
 
   // What a rank sent before it left may still wait to be read; a connection that is closed brings nothing more.
@@ -427,7 +387,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
         lane.has_left = true;
         return;
       case FrameKind::kPing:
-        return send_control(lane, FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, agreement_.posted()});
+        return lane.send(FrameHeader{FrameKind::kPong, {}, 0, oldest(), 0, 0, agreement_.posted()});
       case FrameKind::kPong:
         lane.last_pong = now_;
         lane.posted = header.value;
@@ -456,7 +416,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
     const Descriptor& descriptor = running.operation->descriptor();
     const FrameHeader header{FrameKind::kOpen, {}, sizeof descriptor, running.operation->number(), 0, 0, 0};
     const std::string_view payload{reinterpret_cast<const char*>(&descriptor), sizeof descriptor};
-    for (auto& [peer, lane] : lanes_.controls) send_control(*lane, header, payload);
+    lanes_.tell_all(header, payload);
   }
 
   void on_announced(ControlLane& lane, const FrameHeader& header, std::string_view payload) {
@@ -476,32 +436,10 @@ class Engine final : private Courier, private Operations, private ControlHandler
     const Seconds quiet = now_ - oldest.progress;
     if (quiet.count() < options_.timeout_seconds / 2) return;
     const std::vector<int> peers = waited_for(*oldest.operation);
-    if (quiet.count() >= options_.timeout_seconds) blame(*oldest.operation, peers, quiet);
-    for (const int peer : peers)
-      send_control(*lanes_.controls.at(peer), FrameHeader{FrameKind::kPing, {}, 0, 0, 0, 0, 0});
-  }
-
-  // A rank whose neighbours answer and take part, or wait in an earlier operation themselves, waits a little longer:
-  // one that can name the culprit will report it.
-  void blame(const Operation& operation, const std::vector<int>& peers, Seconds quiet) {
-    const Seconds patience(std::clamp(options_.timeout_seconds / 3, 0.15, 1.0));
-    std::array<char, 32> limit;
-    std::snprintf(limit.data(), limit.size(), "%g", options_.timeout_seconds);
-    const std::string begin = operation.label() + ": no progress for " + limit.data() + " s; ";
-    for (const int peer : peers) {
-      if (now_ - lanes_.controls.at(peer)->last_pong > patience)
-        throw Fault{peer, begin + rank_text(peer) + " does not answer"};
+    if (quiet.count() >= options_.timeout_seconds) {
+      blame({*oldest.operation, peers, lanes_, options_.rank, options_.timeout_seconds, quiet, now_});
     }
-    const bool is_patient = quiet.count() < options_.timeout_seconds + 0.5;
-    for (const int peer : peers) {
-      const ControlLane& lane = *lanes_.controls.at(peer);
-      const bool waits_itself = lane.oldest < operation.number();
-      if (lane.posted <= operation.number() && !(waits_itself && is_patient))
-        throw Fault{peer, begin + rank_text(peer) + " has not called it"};
-    }
-    if (peers.empty()) throw Fault{options_.rank, begin + rank_text(options_.rank) + " waits for no other rank"};
-    if (is_patient) return;
-    throw Fault{peers.front(), begin + rank_text(peers.front()) + " answers but sends nothing"};
+    for (const int peer : peers) lanes_.controls.at(peer)->send(FrameHeader{FrameKind::kPing, {}, 0, 0, 0, 0, 0});
   }
 
   // --- The end ---
@@ -511,7 +449,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
       throw Fault{options_.rank, at_oldest(rank_text(options_.rank) + " closed the group before it ended")};
     }
     inbox_.refuse("the group is closed");
-    for (auto& [peer, lane] : lanes_.controls) send_control(*lane, FrameHeader{FrameKind::kBye, {}, 0, 0, 0, 0, 0});
+    lanes_.tell_all({FrameKind::kBye, {}, 0, 0, 0, 0, 0});
   }
 
   // Waits until the other ends have everything, as closing a socket with unread input drops what is still unsent.
@@ -521,6 +459,9 @@ class Engine final : private Courier, private Operations, private ControlHandler
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       for (auto& [peer, lane] : lanes_.controls) {
         if (lane->is_open()) guarded([&lane = lane] { lane->on_writable(); });
+      }
+      for (auto& lane : lanes_.receivers) {
+        if (lane && lane->is_open()) guarded([&lane = lane] { lane->on_writable(); });
       }
     }
     for (auto& operation : inbox_.refuse("the group is closed")) operation->work().finish("the group is closed");
@@ -535,6 +476,7 @@ class Engine final : private Courier, private Operations, private ControlHandler
   Agreement agreement_{options_.rank, journal_};
   StagingPool pool_;
   HostPages pages_;
+  bool reads_memory_ = false;
   std::map<std::uint64_t, Running> operations_;
   Lanes lanes_;
   std::vector<std::int32_t> ready_;  // lanes to be served

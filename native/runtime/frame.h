@@ -2,7 +2,7 @@
 //
 // Data connections carry frames one way: an `open` frame before the first chunk of an operation, then its chunks.
 // Credits travel on the same connection the other way. Control connections carry everything else. Between ranks of one
-// host, a frame can say where in the sender's pages the chunk lies, and nothing follows it.
+// host, a frame can say where in the sender's pages or memory the chunk lies, and nothing follows it.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +24,7 @@ enum class FrameKind : std::uint8_t {
   kPing = 6,    // asks for a pong
   kPong = 7,    // `value`: how many operations the sender has posted; `operation`: its oldest running one
   kShared = 8,  // chunk `chunk` of edge `edge` lies at `value` in the sender's pages, `length` bytes
+  kLies = 9,    // the same in the memory of the sender's process; it waits for the credit
 };
 
 constexpr std::uint64_t kNoOperation = ~std::uint64_t{0};

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "runtime/control_lane.h"
@@ -51,6 +52,11 @@ struct Lanes {
     }
   }
 
+  // Sends a frame to all neighbours.
+  void tell_all(const FrameHeader& header, std::string_view payload = {}) const {
+    for (const auto& [peer, lane] : controls) lane->send(header, payload);
+  }
+
   // The ranks that `operation` waits for.
   std::vector<Awaited> awaited(const Operation& operation) const {
     std::set<int> sources, targets;
@@ -66,6 +72,8 @@ struct Lanes {
   // Whether the other ends have everything.
   bool is_flushed() const {
     return std::ranges::all_of(senders, [](const auto& lane) { return !lane || is_empty(*lane); }) &&
+           std::ranges::all_of(receivers,
+                               [](const auto& lane) { return !lane || !lane->is_open() || !lane->has_waiting(); }) &&
            std::ranges::all_of(controls, [](const auto& each) {
              return is_empty(*each.second) && (!each.second->is_open() || !each.second->has_waiting());
            });

@@ -5,7 +5,8 @@
 // acyclic graph of chunks. Staging memory is a ring of `window` chunks an edge; who sends waits for credits when the
 // ring may be full. A receiver always has room for what it allowed, so it always reads, and no cycle of waits arises.
 // From a rank of the same host, a chunk is read where it lies in that rank's pages. There, chunks for the caller's
-// memory wait for credits, too: the pages that they take are few, and stay in the caches.
+// memory wait for credits, too: the pages that they take are few, and stay in the caches. Chunks that are read in the
+// sender's memory take no pages, and wait for none: only the last credit is sent.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,25 +22,12 @@
 #include "runtime/frame.h"
 #include "runtime/pages.h"
 #include "runtime/plan.h"
+#include "runtime/request.h"
 #include "runtime/staging.h"
+#include "runtime/turn.h"
 #include "runtime/work.h"
 
 namespace forestcoll::runtime {
-
-struct Request {
-  std::shared_ptr<const Plan> plan;
-  std::shared_ptr<const Layout> layout;
-  Descriptor descriptor;
-  std::string collective;
-  std::int64_t count = 0;  // elements of all data
-  ElementType type{};
-  Reduction reduction{};
-  double factor = 1;
-  std::int64_t members = 1;        // the divisor of an average
-  const std::byte* own = nullptr;  // what this rank adds to the sum or, of flows, sends; none of a relay
-  std::byte* result = nullptr;     // where results go, from element `result_begin` of the data on; none of a relay
-  std::int64_t result_begin = 0;
-};
 
 // What an operation asks of the connections.
 class Courier {
@@ -52,41 +39,6 @@ class Courier {
   virtual PeerPages* pages_of_target(std::int32_t lane) = 0;           // null if it is on another host
   virtual PeerPages* pages_of_source(std::int32_t lane) = 0;           // null if it is on another host
   virtual void give_back(std::int32_t lane, std::uint64_t block) = 0;  // a chunk was read from its sender's pages
-};
-
-// A chunk on its way out.
-struct OutgoingChunk {
-  std::uint32_t edge = 0;
-  std::int32_t place = 0;
-  std::uint32_t number = 0;
-  const std::byte* data = nullptr;
-  std::size_t bytes = 0;
-  StagingPool::Buffer owned;            // holds the data where it was made for this chunk
-  std::optional<std::uint64_t> shared;  // where it lies in this rank's pages, for a rank of the same host
-};
-
-// What an operation sends over one connection. The connection serves one turn after the other, and in a turn the edge
-// that is least advanced.
-class Turn {
- public:
-  explicit Turn(std::int32_t lane) : lane(lane) {}
-
-  void push(std::uint64_t advance, std::int32_t place) { ready_.emplace(advance, place); }
-  std::optional<std::int32_t> pop() {
-    if (ready_.empty()) return std::nullopt;
-    const std::int32_t place = ready_.top().second;
-    ready_.pop();
-    return place;
-  }
-
-  const std::int32_t lane;
-  std::int64_t chunks_left = 0;
-  std::int64_t bytes_per_second = 0;
-  bool opened = false;
-
- private:
-  using Entry = std::pair<std::uint64_t, std::int32_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready_;
 };
 
 class Operation {
@@ -128,7 +80,8 @@ class Operation {
     edge.offered = false;
     const PlannedEdge& planned = plan().outgoing()[index(*place)];
     OutgoingChunk chunk{planned.number, *place, edge.taken, nullptr, bytes_of(planned.flow, edge.taken), {}, {}};
-    if (edge.reader != nullptr && chunk.bytes >= kLeastShared) share(planned, *edge.reader, chunk);
+    chunk.is_read = edge.is_read;
+    if (!edge.is_read && edge.reader != nullptr && chunk.bytes >= kLeastShared) share(planned, *edge.reader, chunk);
     if (!chunk.shared) take_from_source(planned, chunk);
     ++edge.taken;
     --turn.chunks_left;
@@ -140,7 +93,7 @@ class Operation {
   void sent(std::int32_t place) {
     Outgoing& edge = outgoing_[index(place)];
     const PlannedEdge& planned = plan().outgoing()[index(place)];
-    if (++edge.sent == edge.total) --edges_left_;
+    if (++edge.sent == edge.total && !edge.is_read) --edges_left_;
     const PlannedFlow& flow = plan().flows()[planned.flow];
     if (planned.phase == Phase::kReduce) {
       if (!flow.children.empty()) free_until(flow.children.front(), edge.sent);
@@ -153,6 +106,7 @@ class Operation {
   bool credited(std::int32_t place, std::uint64_t freed) {
     Outgoing& edge = outgoing_[index(place)];
     if (freed > edge.taken) return false;
+    if (edge.is_read && edge.freed < edge.total && freed == edge.total) --edges_left_;
     edge.freed = std::max(edge.freed, static_cast<std::uint32_t>(freed));
     offer(place);
     if (edge.reader != nullptr) offer_onward(plan().outgoing()[index(place)]);
@@ -182,6 +136,13 @@ class Operation {
     return true;
   }
 
+  // Where the next chunk of this incoming edge goes, which is read in its sender's memory, or nothing if it is not what
+  // comes next.
+  std::byte* expect_read(std::int32_t place, std::uint32_t chunk, std::size_t bytes) {
+    incoming_[index(place)].is_read = true;
+    return is_direct(plan().incoming()[index(place)]) ? expect(place, chunk, bytes) : nullptr;
+  }
+
   // The chunk that `expect` made room for, or that `refer` took, is there.
   void arrived(std::int32_t place) {
     Incoming& edge = incoming_[index(place)];
@@ -207,7 +168,8 @@ class Operation {
     for (std::size_t place = 0; place < outgoing_.size(); ++place) {
       const Outgoing& edge = outgoing_[place];
       const bool is_full = edge.window != 0 && edge.taken < edge.total && edge.taken - edge.freed >= edge.window;
-      if (edge.sent < edge.taken || is_full) lanes.second.push_back(plan().outgoing()[place].lane);
+      if (edge.sent < edge.taken || is_full || (edge.is_read && edge.freed < edge.taken))
+        lanes.second.push_back(plan().outgoing()[place].lane);
     }
     return lanes;
   }
@@ -224,6 +186,7 @@ class Operation {
 
  private:
   static constexpr std::size_t kLeastShared = 4096;                   // bytes; less goes over the connection
+  static constexpr std::size_t kLeastRead = std::size_t{1} << 15;     // bytes; less is copied to the pages
   static constexpr std::int64_t kMostUnread = std::int64_t{1} << 21;  // bytes of an edge to a caller's memory
 
   // A chunk in its sender's pages.
@@ -235,6 +198,7 @@ class Operation {
     std::uint32_t total = 0, window = 0, arrived = 0, freed = 0, reported = 0;
     StagingPool::Buffer ring;
     std::vector<View> views;  // of a window, where the sender is on this host
+    bool is_read = false;     // in the memory of the sender, which waits for the last credit
   };
   // A chunk in this rank's pages that several ranks get.
   struct Published {
@@ -246,6 +210,7 @@ class Operation {
     std::size_t turn = 0;
     bool offered = false;
     PeerPages* reader = nullptr;  // of the receiver, if it is on this host
+    bool is_read = false;         // whether it reads where the chunks lie
   };
 
   static std::size_t index(std::int32_t place) { return static_cast<std::size_t>(place); }
@@ -291,8 +256,19 @@ class Operation {
     for (std::size_t place = 0; place < outgoing_.size(); ++place) {
       const PlannedEdge& edge = plan().outgoing()[place];
       outgoing_[place].reader = courier_->pages_of_target(edge.lane);
-      if (is_direct(edge) && outgoing_[place].reader != nullptr) outgoing_[place].window = window_of(edge, kMostUnread);
+      if (!is_direct(edge) || outgoing_[place].reader == nullptr) continue;
+      outgoing_[place].is_read = outgoing_[place].total > 0 && outgoing_[place].reader->reads_memory() &&
+                                 stride(edge.flow) >= kLeastRead && lies_still(edge);
+      if (!outgoing_[place].is_read) outgoing_[place].window = window_of(edge, kMostUnread);
     }
+  }
+
+  // Whether the chunks of an edge lie in the caller's memory, where nobody changes them before the operation has ended.
+  bool lies_still(const PlannedEdge& planned) const {
+    const PlannedFlow& flow = plan().flows()[planned.flow];
+    if (planned.phase == Phase::kReduce) return false;
+    if (flow.down >= 0) return !is_staged(flow);
+    return request_.result != nullptr || (flow.children.empty() && request_.own != nullptr);
   }
 
   // Whether the receiver wants the data of an edge in the caller's memory.
@@ -413,17 +389,18 @@ class Operation {
     if (planned.phase == Phase::kReduce) return 1;
     std::uint32_t takers = 0;
     for (const std::int32_t place : plan().flows()[planned.flow].onward) {
-      takers += outgoing_[index(place)].reader != nullptr && outgoing_[index(place)].taken <= chunk;
+      const Outgoing& edge = outgoing_[index(place)];
+      takers += edge.reader != nullptr && !edge.is_read && edge.taken <= chunk;
     }
     return takers;
   }
 
   // A rank of this host does not get chunks long before another one: they take up pages until both have read them.
   bool is_ahead(const PlannedEdge& planned, const Outgoing& edge) const {
-    if (edge.reader == nullptr || planned.phase == Phase::kReduce) return false;
+    if (edge.reader == nullptr || edge.is_read || planned.phase == Phase::kReduce) return false;
     return std::ranges::any_of(plan().flows()[planned.flow].onward, [this, &edge](std::int32_t place) {
       const Outgoing& other = outgoing_[index(place)];
-      return other.reader != nullptr && edge.taken >= other.freed + other.window;
+      return other.reader != nullptr && !other.is_read && edge.taken >= other.freed + other.window;
     });
   }
 
@@ -485,8 +462,9 @@ class Operation {
     give_back(place, freed);
     edge.freed = freed;
     if (freed == edge.total) edge.ring.release();
-    const bool is_needed = edge.reported + edge.window < edge.total;
-    if (!is_needed || freed - edge.reported < std::max(1U, edge.window / 2)) return;
+    const bool is_needed =
+        edge.reported + edge.window < edge.total && freed - edge.reported >= std::max(1U, edge.window / 2);
+    if (edge.is_read ? freed < edge.total : !is_needed) return;
     edge.reported = freed;
     const PlannedEdge& planned = plan().incoming()[index(place)];
     courier_->grant(planned.lane, number_, planned.number, freed);

@@ -5,11 +5,16 @@
 // own; the sender looks there before it takes the next block. Pages are a file without a name, whose descriptor is
 // passed over a connection: the last process that ends frees them, however it ends. Seals keep their size, so that
 // reading them cannot fail, and others from writing to them.
+//
+// A rank that may do so (as a debugger may: the system decides) reads large chunks in the memory of the sender's
+// caller, where they lie. That is one copy instead of two. The sender has written there whether its group has failed:
+// from then on its caller may change the memory.
 #pragma once
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,6 +26,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -37,12 +43,22 @@ namespace pages {
 constexpr std::size_t kMostUnread = 1024;  // blocks that a rank has not returned
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
+// What a rank says of itself, at the beginning of its pages.
+struct State {
+  alignas(64) std::uint64_t mark;         // a random number,
+  std::uint64_t mark_address;             // and where it lies in the memory of the rank's process
+  std::atomic<std::uint64_t> has_failed;  // its group
+};
+
 // What a rank has read of the blocks of one other.
 struct Returned {
   alignas(64) std::atomic<std::uint64_t> count;
+  std::atomic<std::uint64_t> reads_memory;  // whether it can read the memory of the other's process
   std::array<std::atomic<std::uint64_t>, kMostUnread> places;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+inline std::size_t bytes_before_blocks(std::size_t ranks) { return sizeof(State) + ranks * sizeof(Returned); }
 
 inline std::system_error failure(const char* call) { return {errno, std::generic_category(), call}; }
 
@@ -76,7 +92,7 @@ class OwnPages {
  public:
   // `ranks`: how many the group has; `bytes`: for blocks.
   OwnPages(std::size_t ranks, std::size_t bytes)
-      : file_(memfd_create("forestcoll", MFD_CLOEXEC | MFD_ALLOW_SEALING)), first_(ranks * sizeof(pages::Returned)) {
+      : file_(memfd_create("forestcoll", MFD_CLOEXEC | MFD_ALLOW_SEALING)), first_(pages::bytes_before_blocks(ranks)) {
     if (file_ < 0) throw pages::failure("memfd_create");
     OwnSockets::add(file_);
     try {
@@ -90,6 +106,10 @@ class OwnPages {
       throw;
     }
     clear();
+    std::random_device random;
+    mark_ = std::uint64_t{random()} << 32 | random();
+    state().mark = mark_;
+    state().mark_address = reinterpret_cast<std::uint64_t>(&mark_);
   }
   ~OwnPages() { close_file(); }
   OwnPages(const OwnPages&) = delete;
@@ -137,17 +157,28 @@ class OwnPages {
 
   // Tells `rank` that its block was read.
   void give_back(int rank, std::uint64_t place) const {
-    auto& returned = reinterpret_cast<pages::Returned*>(mapping_->begin())[rank];
+    pages::Returned& returned = returned_to(rank);
     const std::uint64_t count = returned.count.load(std::memory_order_relaxed);
     returned.places[count % pages::kMostUnread].store(place, std::memory_order_relaxed);
     returned.count.store(count + 1, std::memory_order_release);
   }
+
+  // Tells `rank` that this one can read the memory of its process.
+  void note_reading(int rank) const { returned_to(rank).reads_memory.store(1); }
+
+  // Tells all that what they read in the memory of this process may be wrong from now on.
+  void note_failure() const { state().has_failed.store(1); }
 
  private:
   struct Block {
     std::size_t size;
     std::uint32_t readers;
   };
+
+  pages::State& state() const { return *reinterpret_cast<pages::State*>(mapping_->begin()); }
+  pages::Returned& returned_to(int rank) const {
+    return reinterpret_cast<pages::Returned*>(mapping_->begin() + sizeof(pages::State))[rank];
+  }
 
   // Blocks of one size do not keep others from what is free.
   void clear() {
@@ -161,6 +192,7 @@ class OwnPages {
   std::uint64_t next_ = 0;                                  // from here on, nothing was used
   std::map<std::size_t, std::vector<std::uint64_t>> free_;  // by size
   std::unordered_map<std::uint64_t, Block> used_;           // by place
+  std::uint64_t mark_ = 0;
 };
 
 // The pages of another rank.
@@ -171,7 +203,7 @@ class PeerPages {
     const int seals = fcntl(file, F_GET_SEALS);
     if (fstat(file, &state) != 0) throw pages::failure("fstat");
     const auto bytes = static_cast<std::size_t>(state.st_size);
-    if (seals < 0 || (seals & pages::kSeals) != pages::kSeals || bytes < (own_rank_ + 1) * sizeof(pages::Returned)) {
+    if (seals < 0 || (seals & pages::kSeals) != pages::kSeals || bytes < pages::bytes_before_blocks(own_rank_ + 1)) {
       throw std::invalid_argument(rank_text(peer) + " passed a file that is not sealed");
     }
     mapping_ = std::make_unique<pages::Mapping>(file, bytes, PROT_READ);
@@ -188,17 +220,43 @@ class PeerPages {
 
   // Returns the next of this rank's blocks that the other one has read.
   std::optional<std::uint64_t> next_returned() {
-    const auto& returned = reinterpret_cast<const pages::Returned*>(mapping_->begin())[own_rank_];
+    const pages::Returned& returned = returned_here();
     if (returned.count.load(std::memory_order_acquire) == taken_back_) return std::nullopt;
     if (taken_back_ == sent_) throw Fault{peer_, rank_text(peer_) + " returned memory that it did not get"};
     return returned.places[taken_back_++ % pages::kMostUnread].load(std::memory_order_relaxed);
   }
 
+  // Finds the process at the other end of a connection, and returns whether this one can read its memory.
+  bool find_process(int socket) {
+    ucred other{};
+    socklen_t size = sizeof other;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0 || other.pid <= 0) return false;
+    process_ = other.pid;
+    std::uint64_t mark = 0;
+    return read(state().mark_address, reinterpret_cast<std::byte*>(&mark), sizeof mark) && mark == state().mark;
+  }
+
+  // Copies from the memory of the other rank's process. Returns whether it was as the rank has said.
+  bool read(std::uint64_t address, std::byte* to, std::size_t bytes) const {
+    const iovec here{to, bytes}, there{reinterpret_cast<void*>(address), bytes};
+    const ssize_t moved = process_vm_readv(process_, &here, 1, &there, 1, 0);
+    return moved == static_cast<ssize_t>(bytes) && state().has_failed.load() == 0;
+  }
+
+  // Whether the other rank can read the memory of this process.
+  bool reads_memory() const { return returned_here().reads_memory.load() != 0; }
+
  private:
+  const pages::State& state() const { return *reinterpret_cast<const pages::State*>(mapping_->begin()); }
+  const pages::Returned& returned_here() const {
+    return reinterpret_cast<const pages::Returned*>(mapping_->begin() + sizeof(pages::State))[own_rank_];
+  }
+
   const int peer_;
   const std::size_t own_rank_;
   std::unique_ptr<pages::Mapping> mapping_;
   std::uint64_t sent_ = 0, taken_back_ = 0;  // blocks
+  pid_t process_ = 0;
 };
 
 // The pages of all ranks of this host that share a connection with this one.

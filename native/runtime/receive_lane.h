@@ -17,6 +17,8 @@ class ReceiveLane final : public Connection {
 
   PeerPages* pages() const { return pages_; }
 
+  using Connection::has_waiting;
+
   bool is_parked() const { return parked_; }
 
   // Goes on after operations were posted.
@@ -29,7 +31,7 @@ class ReceiveLane final : public Connection {
 
   void on_readable() override {
     std::size_t taken = 0;
-    while (!parked_ && taken < kMostAtOnce) {
+    while (can_go_on() && taken < kMostAtOnce) {
       const std::size_t moved = read_parts();
       if (moved == 0) return;
       taken += moved;
@@ -37,12 +39,19 @@ class ReceiveLane final : public Connection {
     }
   }
 
-  // Reads everything that is there now.
+  // Takes what the other rank sent before it closed.
   void drain() {
-    while (!parked_ && read_parts() > 0) parse();
+    try {
+      while (is_open() && !parked_ && (wants_turn() || read_parts() > 0)) resume();
+    } catch (const PeerClosed&) {
+      abandon();
+    }
   }
 
-  void on_writable() override { write_waiting(); }
+  void on_writable() override {
+    write_waiting();
+    if (wants_turn()) resume();
+  }
 
   void grant(std::uint64_t operation, std::uint32_t edge, std::uint64_t freed) {
     const FrameHeader header{FrameKind::kCredit, {}, 0, operation, edge, 0, freed};
@@ -51,6 +60,14 @@ class ReceiveLane final : public Connection {
 
  private:
   static constexpr std::size_t kMostAtOnce = std::size_t{1} << 20, kBuffer = 8192;
+
+  // Large chunks take long to read, and a pause lets other connections be served.
+  bool can_go_on() const { return !parked_ && !wants_turn(); }
+  void resume() {
+    read_ = 0;
+    want_turn(false);
+    parse();
+  }
 
   // Reads what is left of the chunk to its place, and what lies behind it into the buffer.
   std::size_t read_parts() {
@@ -75,7 +92,7 @@ class ReceiveLane final : public Connection {
   }
 
   void parse() {
-    while (!parked_ && begin_ < end_) {
+    while (can_go_on() && begin_ < end_) {
       if (payload_left_ > 0) {
         const std::size_t bytes = std::min(payload_left_, end_ - begin_);
         std::memcpy(payload_, buffer_.data() + begin_, bytes);
@@ -93,7 +110,8 @@ class ReceiveLane final : public Connection {
     if (end_ - begin_ < sizeof header) return false;
     std::memcpy(&header, buffer_.data() + begin_, sizeof header);
     if (header.kind == FrameKind::kOpen) return parse_open(header);
-    const bool has_chunk = header.kind == FrameKind::kData || header.kind == FrameKind::kShared;
+    const bool has_chunk =
+        header.kind == FrameKind::kData || header.kind == FrameKind::kShared || header.kind == FrameKind::kLies;
     if (!has_chunk || header.length == 0 || header.operation != opened_) throw malformed();
     begin_ += sizeof header;
     expect(header);
@@ -125,6 +143,7 @@ class ReceiveLane final : public Connection {
       throw malformed();
     }
     if (header.kind == FrameKind::kShared) return refer(header);
+    if (header.kind == FrameKind::kLies) return read(header);
     payload_ = operation_->expect(place_, header.chunk, header.length);
     if (payload_ == nullptr) throw malformed();
     payload_left_ = header.length;
@@ -140,6 +159,20 @@ class ReceiveLane final : public Connection {
     operation_->arrived(place_);
   }
 
+  // The chunk lies in the sender's memory.
+  void read(const FrameHeader& header) {
+    std::byte* const to = operation_->expect_read(place_, header.chunk, header.length);
+    if (pages_ == nullptr || to == nullptr) throw malformed();
+    if (!pages_->read(header.value, to, header.length)) {
+      abandon();  // what comes behind it does not follow the chunk before it
+      throw PeerClosed{peer()};
+    }
+    operations_.progressed(*operation_);
+    operation_->arrived(place_);
+    read_ += header.length;
+    if (read_ >= kMostAtOnce) want_turn(true);
+  }
+
   Fault malformed() const { return {peer(), rank_text(peer()) + " sent a frame that does not fit its operation"}; }
 
   Operations& operations_;
@@ -151,6 +184,7 @@ class ReceiveLane final : public Connection {
   std::int32_t place_ = 0;
   std::byte* payload_ = nullptr;
   std::size_t payload_left_ = 0;
+  std::size_t read_ = 0;  // bytes in the sender's memory, since the last pause
   std::array<std::byte, kBuffer> buffer_;
   std::size_t begin_ = 0, end_ = 0;
 };

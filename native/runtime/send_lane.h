@@ -67,6 +67,15 @@ class SendLane final : public Connection {
     }
   }
 
+  // Takes the credits that the other rank sent before it closed: an operation may have waited for them alone.
+  void take_last_credits() {
+    try {
+      if (is_open()) on_readable();
+    } catch (const PeerClosed&) {  // as is known
+    }
+    abandon();
+  }
+
  private:
   static constexpr std::size_t kMostAtOnce = std::size_t{1} << 20, kBatchBytes = std::size_t{1} << 16, kBatch = 16;
 
@@ -79,7 +88,7 @@ class SendLane final : public Connection {
     std::size_t head_bytes = 0;
     OutgoingChunk chunk;
     Operation* operation = nullptr;
-    std::size_t body_bytes() const { return chunk.shared ? 0 : chunk.bytes; }
+    std::size_t body_bytes() const { return chunk.shared || chunk.is_read ? 0 : chunk.bytes; }
     std::size_t size() const { return head_bytes + body_bytes(); }
   };
 
@@ -102,13 +111,15 @@ class SendLane final : public Connection {
       turn.opened = true;
       pace(turn.bytes_per_second);
     }
-    put(frame, FrameHeader{chunk.shared ? FrameKind::kShared : FrameKind::kData,
+    const auto kind = chunk.is_read ? FrameKind::kLies : chunk.shared ? FrameKind::kShared : FrameKind::kData;
+    const auto address = reinterpret_cast<std::uint64_t>(chunk.data);
+    put(frame, FrameHeader{kind,
                            {},
                            static_cast<std::uint32_t>(chunk.bytes),
                            operation.number(),
                            chunk.edge,
                            chunk.number,
-                           chunk.shared.value_or(0)});
+                           chunk.is_read ? address : chunk.shared.value_or(0)});
     frame.chunk = std::move(chunk);
     queued_ += frame.size();
   }

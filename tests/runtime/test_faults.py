@@ -1,7 +1,10 @@
 """Processes that are killed or stopped, and strangers: every rank gets an error within its limit, and none hangs."""
 
+import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +17,7 @@ from players import LIMIT, Players, Processes, outcome
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import CommunicationError
-from forestcoll.runtime import Communicator, MemoryStore, connecting
+from forestcoll.runtime import Communicator, MemoryStore, TcpStore, connecting
 
 pytestmark = pytest.mark.slow  # these wait for faults and time limits; a loaded machine may delay them
 
@@ -36,6 +39,56 @@ def test_faults_of_processes_are_noticed(ranks: int, culprit: int, fault: signal
                 assert float(seen) - begin < 2
                 assert f"the process of rank {culprit} ended or was killed" in text
                 assert "operation" in text
+
+
+SENDER_AND_READER = """
+import sys
+import numpy as np
+from forestcoll.algorithms.generate import generate
+from forestcoll.runtime import Communicator, TcpStore
+
+rank = int(sys.argv[1])
+schedule = generate("complete:nodes=2", "allgather")
+group = Communicator([schedule], rank=rank, store=TcpStore(sys.argv[2], rank=rank + 1))
+group.allgather(np.ones(1)).wait()
+if rank:
+    input()
+works = [group.allgather(np.ones(count)) for count in (100_000, *([300] * 20))]
+print("called", flush=True)
+try:
+    works[0].wait(60)
+except Exception as error:
+    print(error)
+"""
+
+
+def test_a_sender_that_is_killed_before_its_chunks_are_read_is_named() -> None:
+    """Where the first chunk cannot be read any more, the frames behind it are not taken for wrong ones."""
+    store = TcpStore("127.0.0.1:0", rank=0)
+    command = [sys.executable, "-c", SENDER_AND_READER]
+    reader, sender = (
+        subprocess.Popen(  # noqa: S603 (our own script)
+            [*command, str(rank), f"127.0.0.1:{store.port}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for rank in range(2)
+    )
+    try:
+        assert reader.stdout.readline() == "called\n"  # type: ignore[union-attr]
+        reader.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, reader.pid, os.WSTOPPED)
+        sender.stdin.write("\n")  # type: ignore[union-attr]
+        sender.stdin.flush()  # type: ignore[union-attr]
+        assert sender.stdout.readline() == "called\n"  # type: ignore[union-attr]
+        time.sleep(0.3)  # its thread sends
+        sender.kill()
+        sender.wait(LIMIT)
+        reader.send_signal(signal.SIGCONT)
+        assert "the process of rank 1 ended or was killed" in reader.communicate(timeout=LIMIT)[0]
+    finally:
+        for process in (reader, sender):
+            process.kill()
+            process.communicate(timeout=LIMIT)
+        store.close()
 
 
 def test_strangers_do_not_get_in(monkeypatch: pytest.MonkeyPatch) -> None:

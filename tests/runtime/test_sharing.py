@@ -7,7 +7,7 @@ import socket
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -18,6 +18,7 @@ from players import LIMIT, Players
 
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import CommunicationError
+from forestcoll.demand.demand import Demand
 from forestcoll.runtime import Communicator, MemoryStore, member, sharing
 from forestcoll.runtime.connecting import Connected
 from forestcoll.runtime.engine.trees import Hop
@@ -89,6 +90,31 @@ def test_what_finds_no_room_is_sent(room: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(sharing, "PAGES_BYTES", room)
     with Players([generate("complete:nodes=4", each) for each in COLLECTIVES]) as players:
         check(players, 4 * 20_000)
+
+
+@pytest.mark.parametrize("setting", ["", "pages"])
+def test_large_chunks_are_read_where_they_lie_unless_it_is_turned_off(
+    setting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A root whose data is copied to pages is done when it has copied them, and else when the other rank has read."""
+    monkeypatch.setenv("FORESTCOLL_SHARED_MEMORY", setting)
+    collectives = [Demand("broadcast", root=0), *map(Demand, COLLECTIVES)]
+    with Players([generate("complete:nodes=4", each) for each in collectives]) as players:
+        check(players, 4 * 200_000)
+        is_ended = threading.Event()
+
+        def body(group: Communicator) -> Any:
+            data = np.full(100_000, float(group.rank + 1))
+            if group.rank:
+                assert is_ended.wait(LIMIT)
+                return group.broadcast(data).wait(LIMIT)
+            work = group.broadcast(data)
+            with nullcontext() if setting else pytest.raises(TimeoutError):
+                work.wait(0.3)
+            is_ended.set()
+            return work.wait(LIMIT)
+
+        assert all((each == 1).all() for each in players.run(body))
 
 
 def test_without_such_files_ranks_use_sockets() -> None:
@@ -163,7 +189,7 @@ def test_a_rank_that_cannot_join_keeps_nothing() -> None:
 
 def test_a_chunk_outside_the_memory_of_its_sender_fails_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory that rank 1 passes has no blocks, but it sends where chunks lie in its own."""
-    usual, lists = sharing.pass_file, 2 * 8256
+    usual, lists = sharing.pass_file, 64 + 2 * 8256
 
     def pass_other(connection: socket.socket, file: int) -> None:
         if threading.current_thread().name.startswith("rank-1"):

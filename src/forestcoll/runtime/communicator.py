@@ -95,8 +95,9 @@ class Communicator(Exchanges):
             raise InputError(f"allgather: source has {flat.size} elements; the shard of rank {self.rank} has {length}")
         result = sized_out(out, source, count, "allgather")
         check_out(flat, result, begin, "allgather")
+        work = self._post(execution, sized, element, ReduceOp.SUM, own=flat, own_begin=begin, result=result)
         result.reshape(-1)[begin : begin + length] = flat
-        return self._post(execution, sized, element, ReduceOp.SUM, own=None, result=result)
+        return work
 
     def reduce_scatter(  # noqa: PLR0913 (what the operation is)
         self,

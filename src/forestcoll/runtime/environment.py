@@ -28,7 +28,8 @@ HOST = "FORESTCOLL_HOST"
 """The name of the host of this rank; without it, the name that the system has."""
 
 SHARED_MEMORY = "FORESTCOLL_SHARED_MEMORY"
-"""`0` if ranks of one host are to exchange data over sockets, as if they were on different hosts."""
+"""`0` if ranks of one host are to exchange data over sockets, as if they were on different hosts; `pages` if this rank
+is not to read in the memory of their processes."""
 
 SECRET = "FORESTCOLL_SECRET"  # noqa: S105 (the name of the variable, not a secret)
 """What all ranks must know; messages never show it."""
@@ -71,6 +72,11 @@ def host_named_here(environment: Mapping[str, str] | None = None) -> str:
 def shares_memory_here(environment: Mapping[str, str] | None = None) -> bool:
     """Return whether `FORESTCOLL_SHARED_MEMORY` is something else than `0`, or not set."""
     return _environment(environment).get(SHARED_MEMORY) != "0"
+
+
+def reads_memory_here(environment: Mapping[str, str] | None = None) -> bool:
+    """Return whether this rank reads in the memory of others, and not only in their pages."""
+    return _environment(environment).get(SHARED_MEMORY) not in ("0", "pages")
 
 
 def links_here(environment: Mapping[str, str] | None = None) -> dict[NodeId, str]:

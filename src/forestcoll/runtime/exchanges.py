@@ -122,11 +122,12 @@ class Exchanges(Member):
                 f"{collective.value}: source has {source.size} elements; by the counts, rank {self.rank} sends "
                 f"{sent[-1]} elements"
             )
-        result = None
+        result, kept = None, source[sent[place] : sent[place + 1]]
         if collective is not Collective.GATHER or self.rank == execution.plan.root:
             result = sized_out(out, source, received[-1], collective.value)
             if np.may_share_memory(result, source):
                 raise InputError(f"{collective.value}: source and out overlap; pass separate arrays")
-            kept = source[sent[place] : sent[place + 1]]
+        work = self._post(execution, sized, element, ReduceOp.SUM, own=source, result=result)
+        if result is not None:
             result.reshape(-1)[received[place] : received[place + 1]] = kept
-        return self._post(execution, sized, element, ReduceOp.SUM, own=source, result=result)
+        return work

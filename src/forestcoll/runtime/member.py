@@ -23,7 +23,14 @@ from forestcoll.runtime.engine.sizing import Layout
 from forestcoll.runtime.engine.trees import Hop
 from forestcoll.runtime.engine.vectors import copy_scaled
 from forestcoll.runtime.engine.work import Work
-from forestcoll.runtime.environment import check_secret, interface_here, links_here, pacing_here, secret_here
+from forestcoll.runtime.environment import (
+    check_secret,
+    interface_here,
+    links_here,
+    pacing_here,
+    reads_memory_here,
+    secret_here,
+)
 from forestcoll.runtime.group_plans import common_topology, digest_of, plans_by_size, plans_of, plans_of_one
 from forestcoll.runtime.messages import Deadline
 from forestcoll.runtime.sharing import sharing_here
@@ -99,7 +106,7 @@ class Member:
             store = self._own_store = TcpStore(store, rank=self.rank, timeout=self._timeout, secret=secret)
         try:
             group = Membership(self._name, self.rank, self.size, lanes, digest, secret or self._secret(store, deadline))
-            shared = sharing_here(lambda size: self._engine.make_pages(self.size, size))
+            shared = sharing_here(lambda size: self._engine.make_pages(self.size, size, reads_memory_here()))
             connected = connect(group, store, addresses, deadline, shared)
             try:
                 self._take_over(connected, lanes)
@@ -178,6 +185,7 @@ class Member:
         own: AnyArray | None,
         result: AnyArray | None,
         factor: float = 1.0,
+        own_begin: int = 0,
         begin: int = 0,
         is_relay: bool = False,
     ) -> Work:
@@ -198,7 +206,7 @@ class Member:
             op.number,
             factor,
             len(execution.plan.members),
-            0 if own is None or is_relay else own.ctypes.data,
+            0 if own is None or is_relay else own.ctypes.data - own_begin * element.itemsize,
             0 if result is None else result.ctypes.data,
             begin,
         )
