@@ -104,7 +104,7 @@ def test_an_iteration_has_two_rows(drawn: Callable[..., ElementTree.Element]) ->
 def test_a_sweep_has_a_line_for_each_layout(drawn: Callable[..., ElementTree.Element]) -> None:
     layouts = ("fsdp=8", "dp=8")
     question = TrainingQuestion(
-        "llama-2-7b", ("ring:nodes=8",), Fraction(10), (1,), layouts, (), no_overlap=True, sweep="batch=1,4,2"
+        "llama-2-7b", ("ring:nodes=8",), Fraction(10), None, layouts, (), no_overlap=True, sweep="batch=1,4,2"
     )
     answer = question.answer(SILENT)
     assert isinstance(answer, Compared)
