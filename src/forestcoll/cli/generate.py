@@ -103,7 +103,6 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     from forestcoll.cli.terminal_progress import TerminalProgress
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.generated import Run, generated_page
-    from forestcoll.what_if.failover import check_trees_left, write_trees_left
 
     changes, runtime = (options.pop("without"), options.pop("degrade")), options.pop("runtime")
     survive = options["survive"]
@@ -114,6 +113,8 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, changes)
         if "failover" in output:
+            from forestcoll.what_if.failover import check_trees_left
+
             check_trees_left(network, output["failover"], survive, demand)
         made = generated(network, demand, method, options["size"], progress=progress)
         if runtime is not None:
@@ -122,6 +123,8 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
             made = replace(made, schedule=schedule_for_runtime(made.schedule, runtime, progress))
         report = _verify_and_write(made.schedule, output, progress)
         if made.survival is not None and "failover" in output:
+            from forestcoll.what_if.failover import write_trees_left
+
             write_trees_left(made.survival, output["failover"], progress=progress)
     run = Run("" if method is None else method.name, output, progress.seconds, progress.counters)
     err = is_standard_stream(output.get("schedule"))
