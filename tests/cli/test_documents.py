@@ -23,10 +23,10 @@ DOCS = ROOT / "docs"
 README, COMPARE, CLUSTER = ROOT / "README.md", DOCS / "compare.md", DOCS / "your-cluster.md"
 FIRST = DOCS / "tutorials" / "first-optimum.md"
 FLOWS, GROUPS, PIECES, WHAT_IF = (DOCS / f"{name}.md" for name in ("all-to-all", "groups", "pieces", "what-if"))
-RUNS = {README: 2, GROUPS: 6, COMPARE: 3, WHAT_IF: 4, CLUSTER: 2, FLOWS: 2, PIECES: 2} | {
+RUNS = {README: 2, GROUPS: 4, COMPARE: 2, WHAT_IF: 4, CLUSTER: 2, FLOWS: 2, PIECES: 2} | {
     DOCS / f"{name}.md": count
     for name, count in {
-        "finder": 3,
+        "finder": 1,
         "steps": 1,
         "measured": 2,
         "nccl-logs": 1,
@@ -88,9 +88,6 @@ def test_documents_show_the_actual_output(
     if "steps.json" in words and "design" not in words:
         found = run_command("design", *FOUND, "--collective", "allgather", "-o", "steps.json")
         assert found.status == 0
-    if "bundle.json" in words:
-        layout = ("--layout", "tp=8,dp=2", "--collective", "allreduce", "-o", "bundle.json")
-        assert run_command("generate", "dgx-a100:boxes=2", *layout).status == 0
     if "pieces.json" in words:
         made = run_command("generate", "dgx-a100:boxes=2", "--demand", "demand.json", "-o", "pieces.json")
         assert made.status == 0

@@ -12,6 +12,7 @@ from forestcoll.topology.registry import builders
 from forestcoll.verification import rules
 from site_pages import names, registries
 from site_pages.names import list_page, topic_pages, topics
+from site_pages.outputs import rows_kept
 from site_pages.project import commands_page
 
 
@@ -66,3 +67,16 @@ def test_a_name_outside_the_topics_stops_the_build(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(names, "_imports", lambda *_: iter([("forestcoll.base.errors", "InputError")]))
     with pytest.raises(ValueError, match="above the first topic"):
         topics.__wrapped__()
+
+
+def test_rows_of_tables_in_code_blocks_are_kept_whole_and_sentences_are_not() -> None:
+    lines = [
+        "size  X  time",
+        "<span>1</span>MiB  5  2.5 us",
+        "  algbw    a sentence  ",
+        "<span>a  b  c",
+        "d  e  f</span>",
+    ]
+    made = rows_kept("<p>a  b  c</p><pre><span></span><code>" + "\n".join(lines) + "</code></pre>")
+    assert re.findall(r'<span class="row">(.*)</span>', made) == lines[:2]
+    assert re.sub(r'<span class="row">(.*)</span>', r"\1", made).endswith("\n".join(lines) + "</code></pre>")

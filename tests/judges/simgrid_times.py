@@ -24,9 +24,9 @@ def main() -> None:
     """Simulate the document on standard input."""
     asked = json.load(sys.stdin)
     engine = simgrid.Engine([sys.argv[0], *(f"--cfg={option}" for option in OPTIONS), "--log=root.thres:error"])
-    zone = simgrid.NetZone.create_full_zone("zone")
-    new_host = getattr(zone, "add_host", None) or zone.create_host
-    new_link = getattr(zone, "add_link", None) or zone.create_link
+    is_new = hasattr(simgrid.NetZone, "add_netzone_full")  # in 4.1; 3.32 has other names
+    zone = engine.netzone_root.add_netzone_full("zone") if is_new else simgrid.NetZone.create_full_zone("zone")
+    new_host, new_link = (zone.add_host, zone.add_link) if is_new else (zone.create_host, zone.create_link)
     links = [new_link(f"l{number}", float(each)) for number, each in enumerate(asked["links"])]
     for each in links:
         each.set_latency(0)
@@ -36,9 +36,9 @@ def main() -> None:
             ends = [new_host(f"{end}{place}.{number}", 1e9) for end in "st"]
             hosts[place, number] = ends
             through = [simgrid.LinkInRoute(links[each]) for each in route]
-            points = [getattr(end, "netpoint", None) or end for end in ends]
             symmetrical = False
-            zone.add_route(*points, None, None, through, symmetrical)
+            points = ends if is_new else [*(end.netpoint for end in ends), None, None]
+            zone.add_route(*points, through, symmetrical)
     times: list[float] = []
 
     def run() -> None:
@@ -48,23 +48,17 @@ def main() -> None:
             ]
             for each in sent:
                 each.wait()
-            times.append(simgrid.Engine.clock if not callable(simgrid.Engine.clock) else simgrid.Engine.clock())
+            times.append(simgrid.Engine.clock)
 
     new_host("main", 1e9)
     zone.seal()
     main_host = simgrid.Host.by_name("main")
-    if hasattr(main_host, "add_actor"):
+    if is_new:
         main_host.add_actor("main", run)
     else:
         simgrid.Actor.create("main", main_host, run)
     engine.run()
-    print(json.dumps({"version": ".".join(map(str, version())), "times": times}))
-
-
-def version() -> list[object]:
-    """Return the version of SimGrid."""
-    found = getattr(simgrid, "simgrid_version", None)
-    return [found] if found is not None else ["unknown"]
+    print(json.dumps({"version": simgrid.simgrid_version, "times": times}))
 
 
 if __name__ == "__main__":

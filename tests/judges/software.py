@@ -4,7 +4,8 @@ import importlib
 import importlib.metadata
 import shutil
 import subprocess
-import sys
+from collections.abc import Iterable
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -40,12 +41,37 @@ def _debian_version(package: str) -> str:
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout
 
 
-def python_with(name: str, packages: str) -> str:
-    """Return a Python that has a module: this one, or that of the system; skip the test without one."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if (
-            shutil.which(python)
-            and not subprocess.run([python, "-c", f"import {name}"], capture_output=True, check=False).returncode
-        ):
-            return python
-    pytest.skip(f"{name} is missing; {packages}")
+JUDGES = Path(__file__).parents[2] / "build" / "judges" / "bin"
+"""The programs of an environment for software that does not fit beside ours: Open MPI, and SimGrid of PyPI."""
+
+PYTHONS = (str(JUDGES / "python"), "/usr/bin/python3")
+"""The Pythons of PyPI's and of Debian's SimGrid."""
+
+
+def require_module(python: str, name: str, packages: str) -> None:
+    """Skip the test if a Python does not have a module."""
+    command = [python, "-c", f"import {name}"]
+    if shutil.which(python) is None or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip(f"{name} is missing in {Path(python).parent.parent.name}; {packages}")
+
+
+def programs(names: Iterable[str], folder: Path, how: str) -> dict[str, Path]:
+    """Return the paths of programs in a folder or, if they are not there, in the system; skip the test without one."""
+    found = {}
+    for name in names:
+        path = shutil.which(name, path=f"{folder}:/usr/local/bin:/usr/bin")
+        if path is None:
+            pytest.skip(f"{name} is missing; {how}")
+        found[name] = Path(path)
+    return found
+
+
+def compiled(text: str, folder: Path) -> Path:
+    """Return the shared library of a text in C; skip the test without a compiler."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("cc is missing; apt-get install gcc")
+    source, library = folder / "recorder.c", folder / "recorder.so"
+    source.write_text(text)
+    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library, "-ldl"], check=True)
+    return library

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from software import python_with
+from software import PYTHONS, require_module
 
 from forestcoll import generate, simulate, write_schedule
 from forestcoll.simulation.costs import Costs
@@ -58,9 +58,15 @@ def rounds_of(document: dict[str, Any]) -> list[list[tuple[Fraction, list[int]]]
     ]
 
 
-def both_times(spec: str, collective: str, method: str | None, tmp_path: Path) -> tuple[float, float]:
+@pytest.fixture(name="python", params=PYTHONS, ids=["pypi", "debian"])
+def _python(request: pytest.FixtureRequest) -> str:
+    """Return a Python with SimGrid."""
+    require_module(request.param, "simgrid", "apt-get install python3-simgrid, or docs/reliability.md")
+    return str(request.param)
+
+
+def both_times(python: str, spec: str, collective: str, method: str | None, tmp_path: Path) -> tuple[float, float]:
     """Return the seconds that SimGrid and `simulate` state for a schedule."""
-    python = python_with("simgrid", "apt-get install python3-simgrid")
     schedule = generate(spec, collective) if method is None else generate(spec, collective, method)
     path = tmp_path / "schedule.json"
     write_schedule(schedule, path)
@@ -85,20 +91,20 @@ def both_times(spec: str, collective: str, method: str | None, tmp_path: Path) -
 @pytest.mark.parametrize(
     "spec", ["torus:dims=3x4", "hypercube:dim=4", "ring:nodes=7", "mesh:dims=3x3", "torus:dims=2x3x3"]
 )
-def test_steps_take_what_simgrid_says(spec: str, collective: str, tmp_path: Path) -> None:
-    theirs, ours = both_times(spec, collective, "bfb", tmp_path)
+def test_steps_take_what_simgrid_says(spec: str, collective: str, python: str, tmp_path: Path) -> None:
+    theirs, ours = both_times(python, spec, collective, "bfb", tmp_path)
     assert theirs == pytest.approx(ours, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     "spec", ["dgx-a100:boxes=2,gpus=4", "mi300x:boxes=1", "torus:dims=4x4", "hypercube:dim=3", "ring:nodes=6"]
 )
-def test_flows_of_an_all_to_all_on_alike_nodes_take_what_simgrid_says(spec: str, tmp_path: Path) -> None:
-    theirs, ours = both_times(spec, "all-to-all", None, tmp_path)
+def test_flows_of_an_all_to_all_on_alike_nodes_take_what_simgrid_says(spec: str, python: str, tmp_path: Path) -> None:
+    theirs, ours = both_times(python, spec, "all-to-all", None, tmp_path)
     assert theirs == pytest.approx(ours, rel=1e-6)
 
 
 @pytest.mark.parametrize("spec", ["mesh:dims=3x3", "mesh:dims=2x4", "dgx-1:boxes=1", "mi250:boxes=1"])
-def test_max_min_sharing_is_never_faster_than_the_loads_of_links(spec: str, tmp_path: Path) -> None:
-    theirs, ours = both_times(spec, "all-to-all", None, tmp_path)
+def test_max_min_sharing_is_never_faster_than_the_loads_of_links(spec: str, python: str, tmp_path: Path) -> None:
+    theirs, ours = both_times(python, spec, "all-to-all", None, tmp_path)
     assert ours * (1 - 1e-6) <= theirs <= 2 * ours

@@ -97,7 +97,7 @@ def check_growing_alone(core: Core, network: Scaled) -> None:
     assert counters["missing"] == sum(found[root] < count for root, count in network.supplies.items())
     if "split" in counters:  # the reference does not grow
         sets = counters["tight_sets"] + counters["short_sets"]
-        assert counters["split"] <= counters["attempts"] * (len(network.capacities) + 257 * sets)  # docs/method.md
+        assert counters["split"] <= counters["attempts"] * (len(network.capacities) + 257 * sets)  # method-proofs.md
     if counters["missing"] == 0:
         check_routed(network, routed)
 

@@ -13,7 +13,6 @@ from forestcoll.cli import main
 from forestcoll.programs.targets.target import targets
 from refusal import refusal
 
-DOCS = Path(__file__).parents[2] / "docs" / "runtimes.md"
 FILE = '''
 """Messages: a table of the messages of a program."""
 
@@ -83,11 +82,3 @@ def test_an_unknown_target_or_a_wrong_value_is_refused() -> None:
     )
     assert refusal(export, schedule, "msccl-xml:dialect=nccl").endswith("expected one of microsoft, azure, rccl")
     assert refusal(export, schedule, 3).startswith("target is 3; expected a text such as msccl-xml")
-
-
-def test_the_table_of_the_documents_has_every_target() -> None:
-    table = DOCS.read_text()
-    specs = [spec for spec in targets.all() if spec.module.startswith("forestcoll")]
-    for spec in specs:
-        own = [f"`{each.name}`" for each in spec.parameters if len(targets.having(each.name)) < len(targets.all())]
-        assert f"| `{spec.name}` | {spec.facts['summary']} | {', '.join(own)} |".replace("|  |", "| |") in table

@@ -1,4 +1,4 @@
-"""The programs in docs/tuning.md run, the one for MSCCL++ with a stand-in for the library."""
+"""The program in docs/tuning.md runs, and the example for MSCCL++ with a stand-in for the library."""
 
 import json
 import re
@@ -13,18 +13,15 @@ import pytest
 from forestcoll.presentation.results.programs.tuning_folder import write_tuning
 from forestcoll.tuning.tune import tune
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "tuning.md"
-
-
-def programs() -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(), flags=re.DOTALL | re.MULTILINE)
+ROOT = Path(__file__).parents[2]
+DOCUMENT, EXAMPLE = ROOT / "docs" / "tuning.md", ROOT / "examples" / "mscclpp_tuned.py"
 
 
 def test_the_example_writes_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    program = programs()[0]
+    (program,) = re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(), flags=re.DOTALL | re.MULTILINE)
     assert '"ring:nodes=4"' in program
     exec(program.replace("ring:nodes=4", "dgx-a100:boxes=1,gpus=2"), {})  # noqa: S102 (our own example, but faster)
     ranges = json.loads(Path("ring/manifest.json").read_text())["ranges"]
@@ -57,7 +54,7 @@ def test_mscclpp_gets_the_plan_of_each_size(tmp_path: Path, monkeypatch: pytest.
     library = Library()
     names: dict[str, Any] = {}
     with mock.patch.dict(sys.modules, {"mscclpp": library.module, "mscclpp.ext": library.ext}):
-        exec(programs()[1], names)  # noqa: S102 (our own example)
+        exec(EXAMPLE.read_text(), names)  # noqa: S102 (our own example)
         names["register"](0)
     known = {name: name for name in library.plans}
     assert len(known) == len(found.ranges)

@@ -116,8 +116,9 @@ except forestcoll.InputError as error:
 """
 
 _CELLS = """
-import json, sys
+import json, os, sys
 names = {}
+os.chdir(os.path.dirname(sys.argv[1]))
 for cell in json.load(open(sys.argv[1]))["cells"]:
     if cell["cell_type"] == "code":
         exec("".join(cell["source"]), names)
@@ -127,9 +128,9 @@ EXAMPLES = (
     "own_network.py schedule.json",
     "compare.py",
     "coding.py",
-    "architect.ipynb",
     "operator.ipynb",
     "researcher.ipynb",
+    "trainer.ipynb",
 )
 
 

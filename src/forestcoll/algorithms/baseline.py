@@ -205,6 +205,8 @@ _SPECIAL = {
     OWN: ("forestcoll's schedule", "Trees or flows that together reach the optimum"),
     AS_CHOSEN: ("NCCL as it chooses", "The algorithm that NCCL chooses by itself for each size"),
     BEST_SETTING: ("NCCL's best setting", "The setting of NCCL with the least simulated time for each size"),
+    "openmpi": ("Open MPI as it chooses", "The algorithm that Open MPI chooses by default for each size"),
+    "mpich": ("MPICH as it chooses", "The algorithm that MPICH chooses by default for each size"),
 }
 """The titles and summaries of rows of comparisons that are no baselines."""
 

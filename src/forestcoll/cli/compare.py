@@ -63,7 +63,8 @@ def _one_by_one(args: Iterable[str]) -> Iterator[str]:
     "--baselines",
     metavar="NAMES",
     help="The algorithms, separated by commas, such as nccl-ring,two-level; the table of all that apply has their "
-    "names.  [default: all that apply and take seconds; not milp, nor tacos and multitree on large networks]",
+    "names. openmpi and mpich are what these libraries choose for each size.  [default: all that apply and take "
+    "seconds; not milp, nor tacos and multitree on large networks]",
 )
 @click.option(
     _AGAINST,

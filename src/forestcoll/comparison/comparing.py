@@ -27,6 +27,8 @@ from forestcoll.base.units import has_known_size
 from forestcoll.comparison.against.files import ComparedFile, candidates, given_schedule
 from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
+from forestcoll.comparison.mpi.chosen import algorithms_chosen, choices_text, made_by
+from forestcoll.comparison.mpi.rules import LIBRARIES
 from forestcoll.comparison.reasons import TIE, reason_for
 from forestcoll.comparison.slots import SLOTS, measured_costs
 from forestcoll.comparison.value import Comparison, Row, Skipped
@@ -51,6 +53,9 @@ from forestcoll.verification import certified, verify
 
 NCCL_ROWS = (AS_CHOSEN, BEST_SETTING)
 """The rows for which NCCL's table is needed."""
+
+LIBRARY_ROWS = (*NCCL_ROWS, *LIBRARIES)
+"""The rows of what a library chooses for each size."""
 
 BaselineLike: TypeAlias = str | os.PathLike[str] | Schedule
 """The name of an algorithm, the name of a file, or a schedule."""
@@ -85,7 +90,7 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
             of files with schedules or programs of the same collective on the same network, or with the graphs of NCCL.
             Schedules are compared, too, as `schedule 1` and so on. A schedule or program that is wrong becomes a row
             that is not valid. None for all algorithms that apply and do not take long; by name, there are also `milp`,
-            and `multitree` and `tacos` on large networks.
+            and `multitree` and `tacos` on large networks; and `openmpi` and `mpich`: what these choose for each size.
         costs: the costs of a send for the simulation.
         nccl: for the row `nccl (as it chooses)`: the path of a `libnccl.so.2`, or a version whose tables are stored,
             such as `2.30`. None for the library that is installed, else the newest stored version.
@@ -110,7 +115,7 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
     require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
     require_kind(cuda_table, str | os.PathLike | None, "cuda_table", "the name of a file")
     names, others = _named(baselines)
-    given = None if names is None else baselines_named(name for name in names if name not in NCCL_ROWS)
+    given = None if names is None else baselines_named(name for name in names if name not in LIBRARY_ROWS)
     problem = problem_of(topology, demand, progress)
     _check(problem)
     chosen = default_baselines(len(problem.members)) if given is None else given
@@ -127,10 +132,10 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
             skipped.append(Skipped(baseline.name, str(error)))
     progress.begin("finding the best schedule for each size")
     rows.choose_by_size()
-    for name in (each for each in NCCL_ROWS if names is None or each in names):
+    for name in NCCL_ROWS if names is None else (each for each in LIBRARY_ROWS if each in names):
         progress.begin(f"comparing with {name}")
         try:
-            (rows.add_chosen if name == AS_CHOSEN else rows.add_best_setting)(nccl_table(problem, nccl))
+            rows.add_library(name, nccl)
         except DoesNotApplyError as error:
             skipped.append(Skipped(name, str(error)))
     if cuda_table is not None:
@@ -266,6 +271,13 @@ class _Rows:
         points = simulate(schedule, self._sizes, costs, Model.SLOTS)
         self._rows[-1] = replace(self._rows[-1], times=points)
 
+    def add_library(self, name: str, nccl: PathLike | None) -> None:
+        """Add the row of what a library chooses. Raises `DoesNotApplyError` if this is not known or has no schedule."""
+        if name in LIBRARIES:
+            self._add_mpi(name)
+        else:
+            (self.add_chosen if name == AS_CHOSEN else self.add_best_setting)(nccl_table(self._problem, nccl))
+
     def add_chosen(self, table: Table) -> None:
         """Add the row of what NCCL chooses; its algbw is that of the choice for the largest size."""
         choices = [self._choice(table, size) for size in self._sizes or (LARGE,)]
@@ -287,6 +299,23 @@ class _Rows:
         choices = [self._choice(one, size, each.algorithm) for one, size, (each, _) in each_size]
         found = replace(largest, name=BEST_SETTING, reason=reason, settings=texts, table=table.source)
         self._add_choices(found, choices, rows)
+
+    def _add_mpi(self, library: str) -> None:
+        """Add the row of what an MPI library chooses; its algbw is that of the choice for the largest size."""
+        sizes = self._sizes or (LARGE,)
+        algorithms = algorithms_chosen(library, self._problem, sizes)
+        text = choices_text(library, algorithms, sizes)
+        try:
+            made = {each: self._row_of_result(each, made_by(each, self._problem)) for each in dict.fromkeys(algorithms)}
+        except DoesNotApplyError as error:
+            raise DoesNotApplyError(f"{text}; {error}") from None
+        rows = [made[each] for each in algorithms]
+        times = tuple(row.times[place] for place, row in enumerate(rows[: len(self._sizes)]))
+        largest = rows[sizes.index(max(sizes))]
+        chosen = tuple(algorithms[: len(times)])
+        self._rows.append(
+            replace(largest, name=library, times=times, algorithms=chosen, reason=f"{largest.reason}; {text}")
+        )
 
     @property
     def _kind(self) -> Collective:

@@ -33,6 +33,7 @@ class Row:
         choices: in the rows of what NCCL chooses and of its best setting, the choice for each size; else empty.
         settings: in the row of the best setting, what the user sets for each size; else empty.
         table: in these rows, where NCCL's table comes from; else empty.
+        algorithms: in the row of an MPI library, the algorithm that it chooses for each size; else empty.
         best: in the row `forestcoll`, the best schedule for each size, to which `times` belong; else empty.
     """
 
@@ -49,6 +50,7 @@ class Row:
     choices: tuple[Choice, ...] = ()
     settings: tuple[str, ...] = ()
     table: str = ""
+    algorithms: tuple[str, ...] = ()
     best: tuple[BestSchedule, ...] = ()
 
 

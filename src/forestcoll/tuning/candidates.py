@@ -54,8 +54,8 @@ RELAYED = "exchange-relayed"
 ONE_PEER = "one-peer"
 """The name of the fastest schedule in which a rank sends to one rank of another box at most."""
 
-_SLOW = {"milp", "tacos"}
-"""Algorithms of `compare` that search for long and win for no size."""
+_SLOW = {"tacos"}
+"""Algorithms of `compare` that search for long and win for no size, besides those that it has only by name."""
 
 _FEWER_TREES = (1, 2, 4, 8)
 
@@ -253,7 +253,8 @@ class Candidates:
             if trees < best.trees_per_root:
                 yield f"trees-{trees}", self._with_trees(trees)
         for baseline in baselines():
-            if baseline.name not in _SLOW and problem.collective in baseline.collectives:
+            is_tried = baseline.most_by_default != 0 and baseline.name not in _SLOW
+            if is_tried and problem.collective in baseline.collectives:
                 yield baseline.name, self._of_baseline(baseline, problem)
         if problem.collective is Collective.ALLREDUCE:
             yield from self._with_free_roots()

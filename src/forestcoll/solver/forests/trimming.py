@@ -3,7 +3,7 @@
 Rounding bandwidths down to whole trees can unbalance the switches of a network with one-way links. A switch that
 receives more than it sends is harmless: an arc of that capacity back to the source balances it. No cut between the
 source and a compute node counts the arc, and edge splitting stays possible (Bang-Jensen, Frank and Jackson;
-`docs/method.md`, 5.1).
+`docs/evidence/method-proofs.md`).
 
 If a switch sends more than it receives, the excess is removed. Removal from one link alone would leave the next switch
 with too little, so capacity is removed along a path. The path ends at a compute node that receives more than it needs,

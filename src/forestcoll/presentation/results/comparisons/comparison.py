@@ -241,6 +241,8 @@ def _document(found: Comparison, row: Compared) -> dict[str, object]:
 def _choices(row: Compared) -> list[dict[str, object]]:
     if row.best:
         return [best_document(each) for each in row.best]
+    if row.algorithms:
+        return [{"algorithm": each} for each in row.algorithms]
     if not row.choices:
         return [{}] * len(row.times)
     return [
