@@ -128,6 +128,18 @@ def test_a_sweep_has_a_line_for_each_layout(drawn: Callable[..., ElementTree.Ele
     assert_texts_are_whole(picture)
 
 
+def test_bars_of_iterations_are_as_long_as_their_times(drawn: Callable[..., ElementTree.Element]) -> None:
+    networks = ("ring:nodes=8", "ring:nodes=8,bandwidth=2", "hypercube:dim=3")
+    question = TrainingQuestion("gpt2-small", networks, Fraction(0), None, (), (), no_overlap=False, sweep=None)
+    answer = question.answer(SILENT)
+    assert isinstance(answer, Compared)
+    assert max(each.iteration.total_us / each.iteration.computing_us for each in answer.cases) > 3
+    bars = [each for each in drawn(draw_training, answer).iter("g") if each.get("class") == "bar"]
+    lengths = [sum(float(box.get("width", "0")) for box in each.iter("rect")) for each in bars]
+    times = [each.batch_us for each in answer.cases]
+    assert lengths == pytest.approx([lengths[0] * time / times[0] for time in times], abs=0.1)
+
+
 def test_times_have_the_unit_that_fits_them(drawn: Callable[..., ElementTree.Element]) -> None:
     for speed, unit, total in ((1, "s", "3 s"), (100, "ms", "30 ms"), (10**8, "us", "0.03 us")):
         network = NetworkRates("net", 4, 0.0, 1000.0 * speed, 1000.0 * speed)

@@ -25,7 +25,6 @@ _NAMES = 190.0
 _ROW, _BAR = 26.0, 16.0
 _TOP = 30.0
 _LONGEST = 3
-"""The longest bar, as a multiple of the value of the vertical line; longer bars end in an arrow."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,19 @@ class Bar:
     key: str = ""
 
 
-def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str]) -> Element:
+def bar_chart(
+    title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str], *, longest: float = _LONGEST
+) -> Element:
     """Return a chart of horizontal bars with a vertical line at a value that matters for all of them.
 
-    The part of a bar beyond the line has stripes. A bar that is much longer than the line is cut, and ends in an arrow.
+    The part of a bar beyond the line has stripes. A longer bar than `longest` is cut, and ends in an arrow.
 
     Args:
         title: what the chart shows, for readers who cannot see it.
         axis: the name of the values.
         bars: the bars, from top to bottom.
         mark: the value of the vertical line, which is positive, with its text.
+        longest: the longest bar, as a multiple of the value of the vertical line.
 
     Example:
         >>> from forestcoll.presentation.pictures.svg import text
@@ -64,7 +66,7 @@ def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str
         >>> "15/16 M" in text(made)
         True
     """
-    most = min(max(mark[0], *(bar.value for bar in bars)), _LONGEST * mark[0])
+    most = min(max(mark[0], *(bar.value for bar in bars)), longest * mark[0])
     texts = max(text_width(bar.text) for bar in bars)
     names = names_width((bar.name for bar in bars), _NAMES - 16) + 16
     width = _WIDTH + names - _NAMES

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from math import isclose
+from math import inf, isclose
 
 from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name
@@ -91,7 +91,7 @@ def _bars(cases: Sequence[Case]) -> Element:
         for label, case in zip(_labels(cases), cases, strict=True)
     ]
     computing = min(map(_computing_us, cases)) / size, "computing alone"
-    return bar_chart("Bars: the time of a batch", f"time of a batch ({unit})", bars, computing)
+    return bar_chart("Bars: the time of a batch", f"time of a batch ({unit})", bars, computing, longest=inf)
 
 
 def _lines(cases: Sequence[Case]) -> Element:
