@@ -148,8 +148,17 @@ def test_trees_survive_failures_and_what_is_left_is_written(tmp_path: Path) -> N
         assert verify(schedule).ok
         assert str(schedule.algbw) == row["algbw"]
         assert Fraction(row["algbw"]) >= Fraction(5, 2)
+    assert document["left_algbw"] == min((row["algbw"] for row in manifest["failures"]), key=Fraction)
     text = run_command(*arguments).out
     assert "one of 18 links fails  5/2 GB/s (2.5), 55.55% of the algbw, the most of any trees" in text
+
+
+def test_a_folder_of_other_trees_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    path, folder = tmp_path / "s.json", tmp_path / "failover"
+    for network in ("ring:nodes=4", "ring:nodes=5"):
+        run = run_command("generate", network, "--survive", "links", "-o", path, "-o", f"failover={folder}")
+    assert "holds '0-1-4a5f32a11a59.json.gz', which is no file of this failover set" in run.error_line()
+    assert read_schedule(path).topology.name == "ring:nodes=4"
 
 
 @pytest.mark.parametrize(
@@ -160,6 +169,7 @@ def test_trees_survive_failures_and_what_is_left_is_written(tmp_path: Path) -> N
         ("--survive links --collective all-to-all", "surviving is not a method for an all-to-all"),
         ("--survive cables", "cables"),
         ("--survive links --size 1MB", "surviving takes no size"),
+        ("--survive links --for msccl-xml", "--for may take other trees than those that survive"),
         ("-o failover=d", "also give --survive"),
         ("--survive switches", "there are no switches that can fail"),
     ],

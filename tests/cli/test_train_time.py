@@ -5,6 +5,7 @@ import pytest
 from cli_run import edge, json_of, run_command, write_network
 
 from forestcoll.base.files import read_document
+from forestcoll.design.workloads import sharded
 
 
 def test_the_time_of_a_given_allreduce_schedule_of_trees_or_steps(tmp_path: Path) -> None:
@@ -81,3 +82,25 @@ def test_networks_are_compared_over_a_sweep(tmp_path: Path) -> None:
     assert "torus:dims=2x3</text>" in picture.read_text()
     once = json_of("train-time", "gpt2-small", "ring:nodes=4")
     assert once["iteration_us"] == found["iterations"][0]["iteration_us"]
+
+
+def test_what_does_not_fit_is_refused_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharded, "collective_time", lambda *_, **__: pytest.fail("computed a collective"))
+    known = ("train-time", "llama-3-8b", "ring:nodes=4", "--layout", "fsdp=4")
+    for more, words in [
+        (("ring:nodes=5",), "ring:nodes=5 has 5 compute nodes"),
+        (("nothing",), "'nothing': no such builder or file"),
+        (("--layout", "ep=4"), "no layer has exchange_bytes, which ep of ep=4 needs; use a profile with it, such as "),
+        (("--method", "nccl-rin"), "did you mean 'nccl-ring'?"),
+        (("--method", "flows"), "flows is not a method for an allgather"),
+        (("--method", "ring", "--layout", "fsdp=2,dp=2"), "leave it out, or give a layout of one dimension"),
+    ]:
+        assert words in run_command(*known, *more).error_line()
+
+
+def test_what_is_given_twice_is_computed_once() -> None:
+    options = ("--layout", "fsdp=4", "--method", "ring")
+    found = json_of("train-time", "llama-3-8b", *2 * ("ring:nodes=4",), *2 * options)["layouts"]
+    assert [(each["layout"], each["method"]) for each in found] == [("fsdp=4", "forestcoll"), ("fsdp=4", "ring")]
+    once = json_of("train-time", "gpt2-small", *2 * ("ring:nodes=4",))
+    assert once == json_of("train-time", "gpt2-small", "ring:nodes=4")

@@ -433,22 +433,38 @@ class Question:
     needs: ClassVar[str]
 
 
-def of_options(kind: type[Asked], options: Mapping[str, Any]) -> Asked:
+def of_options(kind: type[Asked], options: Mapping[str, Any], *others: type[Question]) -> Asked:
     """Return the question that options ask; None, False and () are not given.
 
     Args:
         kind: the kind of question.
         options: the values of options by their names, such as `max_trees`.
+        others: questions that more options would ask, for the message about an option of theirs.
 
     Raises:
         InputError: an option does not fit the question, or is missing.
     """
     given = {name: each for name, each in options.items() if each is not None and each is not False}
     given = {name: each for name, each in given.items() if each not in ((), {})}
-    declared = fields(cast("Any", kind))
-    unfit = next((name for name in given if name not in {each.name for each in declared}), None)
+    unfit = next((name for name in given if name not in _needed(kind)), None)
     if unfit is not None:
-        raise InputError(f"--{unfit.replace('_', '-')} does not fit {kind.fits}")
-    if any(each.default is MISSING is each.default_factory and each.name not in given for each in declared):
+        asking = (_missing(each, given) for each in others if unfit in _needed(each))
+        also = next((_option(names[0]) for names in asking if names), None)
+        fits = f"does not fit {kind.fits}" if also is None else f"is for {also}; also give {also}"
+        raise InputError(f"{_option(unfit)} {fits}")
+    if _missing(kind, given):
         raise InputError(kind.needs)
     return kind(**given)
+
+
+def _needed(kind: type[Question]) -> dict[str, bool]:
+    """Return the fields of a question, and whether they must be given."""
+    return {each.name: each.default is MISSING is each.default_factory for each in fields(cast("Any", kind))}
+
+
+def _missing(kind: type[Question], given: Mapping[str, Any]) -> list[str]:
+    return [name for name, is_needed in _needed(kind).items() if is_needed and name not in given]
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

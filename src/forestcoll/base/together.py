@@ -181,6 +181,7 @@ def reported(path: Path) -> Iterator[None]:
         yield
     except FileNotFoundError:
         folder = Path(os.path.realpath(path)).parent
-        raise InputError(f"{path}: cannot be written: the folder {folder} does not exist") from None
+        why = "takes no new files" if folder.is_dir() else "does not exist"
+        raise InputError(f"{path}: cannot be written: the folder {folder} {why}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None

@@ -10,7 +10,7 @@ from operator import index
 from typing import SupportsIndex
 
 from forestcoll.base.errors import InputError, argument, shown
-from forestcoll.base.exact import TooLongError, to_fraction
+from forestcoll.base.exact import MAX_DIGITS, TooLongError, to_fraction
 
 BANDWIDTH_UNIT = "GB/s"
 """The default unit of the bandwidths of a network: 10^9 bytes per second."""
@@ -137,7 +137,7 @@ def data_size(size: SupportsIndex | str) -> int:
         InputError: it is not a size, less than one byte, or not a whole number of bytes.
     """
     form = f"{argument(size)}; expected a size of 1 byte or more such as 64K, 2.5MiB or 1GB"
-    if isinstance(size, SupportsIndex) and not isinstance(size, bool) and index(size) >= 1:
+    if isinstance(size, SupportsIndex) and not isinstance(size, bool) and 1 <= index(size) < 10**MAX_DIGITS:
         return index(size)
     if not isinstance(size, str):
         raise InputError(f"{form}, or an integer")

@@ -105,10 +105,17 @@ def command(*, topology: str, output: Mapping[str, Path], as_json: bool, **optio
     from forestcoll.presentation.results.schedules.generated import Run, generated_page
 
     changes, runtime = (options.pop("without"), options.pop("degrade")), options.pop("runtime")
+    survive = options["survive"]
+    if runtime is not None and survive is not None:
+        raise click.UsageError("--for may take other trees than those that survive; leave it out, and use export")
     demand, method = asked_by({**options, **{name: output.get(name) for name in ("members", "failover")}})
     with TerminalProgress() as progress:
         progress.begin("reading the topology")
         network = changed_network_of(topology, demand, changes)
+        if "failover" in output:
+            from forestcoll.what_if.failover import check_trees_left
+
+            check_trees_left(network, output["failover"], survive, demand)
         made = generated(network, demand, method, options["size"], progress=progress)
         if runtime is not None:
             from forestcoll.tuning.programs.for_runtime import schedule_for_runtime

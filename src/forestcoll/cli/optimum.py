@@ -1,13 +1,11 @@
 """`forestcoll optimum`: the exact optimum of a collective, without a schedule."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from forestcoll.base.files import is_standard_stream
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
     Changes,
@@ -16,7 +14,6 @@ from forestcoll.cli.options import (
     demand_options,
     json_option,
     named_network,
-    outputs_option,
     topology_argument,
     tree_options,
     usage_of,
@@ -47,8 +44,12 @@ if TYPE_CHECKING:
     help="For allgather, reduce-scatter, allreduce and all-to-all on a network without switches: the least bandwidth "
     "time (T_B) for each number of steps, from the fewest to where more steps do not help, or five.",
 )
-@outputs_option(
-    "A file to write with --frontier: picture (steps over T_B, .svg or .png).", picture=PictureFile(".svg", ".png")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=PictureFile(".svg", ".png"),
+    help="With --frontier: the picture (.svg or .png) to write: steps over T_B.",
 )
 @json_option
 def command(
@@ -56,7 +57,7 @@ def command(
     *,
     every: bool,
     frontier: bool,
-    output: Mapping[str, Path],
+    output: Path | None,
     as_json: bool,
     without: Any,
     degrade: Any,
@@ -84,7 +85,7 @@ def command(
     from forestcoll.presentation.printing import print_result
     from forestcoll.presentation.results.schedules.generated import optimum_page
 
-    if output and not frontier:
+    if output is not None and not frontier:
         raise click.UsageError("-o is for --frontier; also give --frontier")
     for name in ("max_peers", "max_trees", "trees"):
         if frontier and options[name] is not None:
@@ -112,7 +113,7 @@ def _show_frontier(
     network: "Topology",
     demand: "Demand | Groups",
     progress: "Progress",
-    output: Mapping[str, Path],
+    output: Path | None,
     *,
     as_json: bool,
 ) -> None:
@@ -123,11 +124,10 @@ def _show_frontier(
     from forestcoll.presentation.results.networks.step_frontier import step_frontier_page, step_frontier_plot
 
     found = step_frontier(network, demand, progress=progress)
-    if "picture" in output:
+    if output is not None:
         progress.begin("drawing the frontier")
-        write_picture(step_frontier_plot(found), output["picture"])
-    err = any(map(is_standard_stream, output.values()))
-    print_result(step_frontier_page(found), as_json=as_json, err=err)
+        write_picture(step_frontier_plot(found), output)
+    print_result(step_frontier_page(found), as_json=as_json)
 
 
 def _show_all(topology: str, changes: Changes, options: dict[str, Any], *, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from forestcoll.cli.options import json_option, usage_of
-from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile, TopologySpec
+from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, MethodText, PictureFile, TopologySpec
 
 
 @click.command("train-time")
@@ -23,10 +23,8 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile
 @click.option(
     "--buckets",
     type=DataSizes(),
-    default="1MB,10MB,100MB,1GB",
-    show_default=True,
     metavar="SIZES",
-    help="The bucket sizes to try; the report is about the best one.",
+    help="Without --layout: the bucket sizes to try; the report is about the best one.  [default: 1MB,10MB,100MB,1GB]",
 )
 @click.option(
     "--layout",
@@ -38,6 +36,7 @@ from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, PictureFile
 @click.option(
     "--method",
     multiple=True,
+    type=MethodText(),
     metavar="NAME",
     help="With --layout: what makes the schedules of groups of all ranks, such as nccl-ring. May be given several "
     "times, to compare with the optimum.  [default: the optimum only]",

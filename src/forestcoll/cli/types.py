@@ -302,6 +302,12 @@ class FileOrText(AnyType):
 
     name = "text"
 
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        """Return the text, which is not empty: an empty path would be the current folder."""
+        if value == "":
+            raise click.BadParameter("is empty; give a name", ctx, param)
+        return value
+
     def files(self, text: str) -> Iterator[Path]:
         """Yield the names of files that the text may contain: all of it, and the values of its parameters."""
         from forestcoll.base.files import path_of

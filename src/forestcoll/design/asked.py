@@ -337,4 +337,4 @@ def asked(options: Mapping[str, Any]) -> Search | JobSearch | Sweep | Expansion:
     if options["by"] or (options["base"] and nodes is None and degree is None):
         return of_options(Expansion, options)
     is_sweep = nodes is not None and degree is not None and len(nodes) * len(degree) > 1
-    return of_options(Sweep, options) if is_sweep else of_options(Search, options)
+    return of_options(Sweep, options) if is_sweep else of_options(Search, options, JobSearch)

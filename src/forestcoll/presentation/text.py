@@ -16,10 +16,18 @@ def duration(microseconds: float | Fraction, digits: int = 4) -> str:
         ('12.5 us', '1.5 s')
     """
     value = float(microseconds)
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if value >= size:
-            return f"{value / size:.{digits}g} {unit}"
-    return f"{value:.{digits}g} us"
+    unit, size = time_unit(value)
+    return f"{value / size:.{digits}g} {unit}"
+
+
+def time_unit(microseconds: float) -> tuple[str, float]:
+    """Return the unit for times up to this one, and the microseconds that it has.
+
+    Example:
+        >>> time_unit(2000)
+        ('ms', 1000.0)
+    """
+    return next(((unit, size) for unit, size in (("s", 1e6), ("ms", 1e3)) if microseconds >= size), ("us", 1.0))
 
 
 def times(seconds: Mapping[str, float], label: str = "time") -> Row:

@@ -159,4 +159,6 @@ def asked(options: Mapping[str, Any]) -> Failures | Upgrades | Additions | Chang
         return of_options(Failures, options)
     if options["upgrade"]:
         return of_options(Upgrades, options)
-    return of_options(Additions, options) if options["add_link"] else of_options(Changes, options)
+    if options["add_link"]:
+        return of_options(Additions, options)
+    return of_options(Changes, options, Failures, Upgrades, Additions)

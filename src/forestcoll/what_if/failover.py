@@ -26,7 +26,7 @@ from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.change import demand_after
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import NodeDemand
-from forestcoll.demand.texts import DemandLike
+from forestcoll.demand.texts import DemandLike, bound_on
 from forestcoll.schedule.files import write_schedule
 from forestcoll.solver.generation.forest import schedule_for
 from forestcoll.solver.problem import OptimumProblem
@@ -170,9 +170,7 @@ def write_trees_left(found: Survival, folder: PathLike, *, progress: Progress = 
         InputError: there are more than `MOST_FILES` failures, or as `write_failover` for the folder.
     """
     whole, path = found.schedule, as_path(folder)
-    question = SweepTask.of(whole.topology, whole.demand)
-    question = replace(question, request=f"{question.request}\nsurvives one of {found.part.value}")
-    changes = [Change(""), *_sets(whole.topology, found.failures, 1)]
+    question, changes = _left_by(whole.topology, whole.demand, found.part)
     _check(path, question, changes)
     make_folder(path)
     note_written()
@@ -204,6 +202,22 @@ def check_failover(
     network, bound = network_and_demand(topology, demand, trees_for="a failover set")
     changes = [Change(""), *_sets(network, parts_of(network, part), at_once)]
     _check(as_path(folder), SweepTask.of(network, bound), changes)
+
+
+def check_trees_left(topology: Topology, folder: PathLike, part: PartKind | str, demand: DemandLike) -> None:
+    """Check that `write_trees_left` can write to the folder, before a long computation.
+
+    Raises:
+        InputError: as `write_trees_left`.
+    """
+    _check(as_path(folder), *_left_by(*bound_on(topology, demand), PartKind(part)))
+
+
+def _left_by(topology: Topology, demand: NodeDemand, part: PartKind) -> tuple[SweepTask, list[Change]]:
+    """Return what trees that survive are a schedule of, and the changes for which there is a file."""
+    question = SweepTask.of(topology, demand)
+    question = replace(question, request=f"{question.request}\nsurvives one of {part.value}")
+    return question, [Change(""), *_sets(topology, parts_of(topology, part), 1)]
 
 
 def _check(folder: Path, question: SweepTask, changes: Sequence[Change]) -> None:

@@ -29,7 +29,8 @@ def profile(tmp_path: Path) -> str:
 
 def cases_of(profile: str, networks: tuple[str, ...], layouts: tuple[str, ...], sweep: str | None) -> tuple[Case, ...]:
     alpha, methods, waits = Fraction(0), (), bool(layouts)
-    question = TrainingQuestion(profile, networks, alpha, (10**9,), layouts, methods, no_overlap=waits, sweep=sweep)
+    buckets = None if layouts else (10**9,)
+    question = TrainingQuestion(profile, networks, alpha, buckets, layouts, methods, no_overlap=waits, sweep=sweep)
     answer = question.answer(SILENT)
     assert isinstance(answer, Compared)
     return answer.cases

@@ -119,9 +119,28 @@ def test_a_written_profile_is_read_and_the_error_for_a_bad_one_names_the_layer(t
             layers_text('{"forward_us": 1, "backward_us": 1, "gradient_bytes": 1.5}'),
             "layer 0: gradient_bytes is 1.5; expected a whole number",
         ),
+        (layers_text('{"forward_us": 0, "backward_us": 0, "gradient_bytes": 9}'), "no layer computes; give a layer a"),
+        (
+            layers_text(f'{{"forward_us": 1, "backward_us": 1, "experts": 1{60 * "0"}}}'),
+            "expected a whole number of experts, 0 or more, of at most 60 digits",
+        ),
+        (
+            layers_text('{"forward_us": 1, "backward_us": 1, "note": 1, "gradients_bytes": 1}'),
+            "layer 0 has 'gradients_bytes' and no 'gradient_bytes'; give 'gradient_bytes', or rename 'gradients_bytes'",
+        ),
+        (
+            '{"format": "forestcoll.profile/1", "layer": []}',
+            "p.json has 'layer' and no 'layers'; give 'layers', or rename 'layer'",
+        ),
+        (collectives_text('"size": 1, "weights": 2'), "collective 0 has 'weights' and no 'weight'"),
+        (collectives_text(f'"size": 1{400 * "0"}'), "collective 0: size: "),
     ]:
         (tmp_path / "p.json").write_text(text)
         assert message in refusal(read_profile, tmp_path / "p.json")
+
+
+def collectives_text(keys: str) -> str:
+    return f'{{"format": "forestcoll.profile/1", "collectives": [{{"collective": "allreduce", {keys}}}]}}'
 
 
 def layers_text(layers: str, source: str = '""') -> str:

@@ -88,6 +88,10 @@ def test_collectives_that_are_refused(tmp_path: Path) -> None:
     ]:
         path.write_text(json.dumps({"format": "forestcoll.profile/1", "collectives": [item]}))
         assert words in refusal(read_profile, path)
-    rooted = Profile("p", "", (), (SizedCollective("broadcast:root=0", 4),))
-    assert "not compared" in refusal(Job, rooted)
+    for text, words in [
+        ("broadcast:root=0", "p: collective 1 is 'broadcast:root=0'; networks are compared by allgather, "),
+        ("allreduc", "p: collective 1: there is no collective 'allreduc'; did you mean 'allreduce'?"),
+    ]:
+        listed = (SizedCollective("allreduce", 4), SizedCollective(text, 4))
+        assert words in refusal(Job, Profile("p", "", (), listed))
     assert "8 ranks, and there are 12 nodes" in refusal(best_networks, JOBS["sharded"], TopologyFinder(), 12, 4)

@@ -11,17 +11,19 @@ from xml.etree import ElementTree
 import pytest
 import resvg_py
 
-from forestcoll import generate, simulate
+from forestcoll import generate, simulate, step_frontier
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT
-from forestcoll.design.workloads import iterate, network_of_file
+from forestcoll.design.workloads import Layer, NetworkRates, Profile, iterate, network_of_file
 from forestcoll.design.workloads.asked import Compared, TrainedOnce, TrainingQuestion
 from forestcoll.design.workloads.samples import profile_of
 from forestcoll.oneport.asked import Message
 from forestcoll.oneport.message.pipelined import root_rule
 from forestcoll.oneport.series.comparison import compare_series
 from forestcoll.presentation.pictures.charts.gantt import Bar, gantt_chart
+from forestcoll.presentation.pictures.charts.style import text_width
 from forestcoll.presentation.pictures.raster import png_of
+from forestcoll.presentation.results.networks.step_frontier import step_frontier_plot
 from forestcoll.presentation.results.networks.training import draw_training
 from forestcoll.presentation.results.programs.program_plot import draw_gantt
 from forestcoll.presentation.results.schedules.one_port import draw_answer
@@ -49,6 +51,16 @@ def drawn(tmp_path: Path) -> Callable[..., ElementTree.Element]:
 
 def texts(picture: ElementTree.Element) -> list[str]:
     return [each.text or "" for each in picture.iter("text")]
+
+
+def assert_texts_are_whole(picture: ElementTree.Element) -> None:
+    """Check that all texts are inside the picture; bold letters are not counted as wider."""
+    widths = {"start": 0.0, "middle": 0.5, "end": 1.0}
+    for each in picture.iter("text"):
+        width = text_width(each.text or "", float(each.get("font-size", "0")))
+        left = float(each.get("x", "0")) - width * widths[each.get("text-anchor", "start")]
+        assert left >= 0, each.text
+        assert left + width <= float(picture.get("width", "0")), each.text
 
 
 def assert_affine(places: Sequence[float], values: Sequence[float]) -> None:
@@ -104,7 +116,7 @@ def test_an_iteration_has_two_rows(drawn: Callable[..., ElementTree.Element]) ->
 def test_a_sweep_has_a_line_for_each_layout(drawn: Callable[..., ElementTree.Element]) -> None:
     layouts = ("fsdp=8", "dp=8")
     question = TrainingQuestion(
-        "llama-2-7b", ("ring:nodes=8",), Fraction(10), (1,), layouts, (), no_overlap=True, sweep="batch=1,4,2"
+        "llama-2-7b", ("ring:nodes=8",), Fraction(10), None, layouts, (), no_overlap=True, sweep="batch=1,4,2"
     )
     answer = question.answer(SILENT)
     assert isinstance(answer, Compared)
@@ -112,7 +124,38 @@ def test_a_sweep_has_a_line_for_each_layout(drawn: Callable[..., ElementTree.Ele
     assert_affine([x for line in lines_of(picture) for x, _ in line], 2 * [0.0, 1.0, 2.0])
     ordered = [answer.cases[place].batch_us for place in (0, 2, 1, 3, 5, 4)]
     assert_affine([y for line in lines_of(picture) for _, y in line], ordered)
-    assert {*layouts, "1", "2", "4", "computing alone", "time of a batch (ms)"} <= set(texts(picture))
+    assert {*layouts, "1", "2", "4", "computing alone", "time of a batch (s)"} <= set(texts(picture))
+    assert_texts_are_whole(picture)
+
+
+def test_bars_of_iterations_are_as_long_as_their_times(drawn: Callable[..., ElementTree.Element]) -> None:
+    networks = ("ring:nodes=8", "ring:nodes=8,bandwidth=2", "hypercube:dim=3")
+    question = TrainingQuestion("gpt2-small", networks, Fraction(0), None, (), (), no_overlap=False, sweep=None)
+    answer = question.answer(SILENT)
+    assert isinstance(answer, Compared)
+    assert max(each.iteration.total_us / each.iteration.computing_us for each in answer.cases) > 3
+    bars = [each for each in drawn(draw_training, answer).iter("g") if each.get("class") == "bar"]
+    lengths = [sum(float(box.get("width", "0")) for box in each.iter("rect")) for each in bars]
+    times = [each.batch_us for each in answer.cases]
+    assert lengths == pytest.approx([lengths[0] * time / times[0] for time in times], abs=0.1)
+
+
+def test_times_have_the_unit_that_fits_them(drawn: Callable[..., ElementTree.Element]) -> None:
+    for speed, unit, total in ((1, "s", "3 s"), (100, "ms", "30 ms"), (10**8, "us", "0.03 us")):
+        network = NetworkRates("net", 4, 0.0, 1000.0 * speed, 1000.0 * speed)
+        model = Profile("model", "", (Layer("a", Fraction(10**6, speed), Fraction(10**6, speed), 10**9),))
+        picture = drawn(draw_training, TrainedOnce(model, network, iterate(model, network, 1), {}))
+        assert f"time ({unit})" in texts(picture)
+        assert f"model on net, buckets of 1 byte: {total}" in texts(picture)
+        assert_texts_are_whole(picture)
+
+
+def test_the_frontier_of_steps_names_the_network(drawn: Callable[..., ElementTree.Element]) -> None:
+    found = step_frontier("circulant:nodes=5,offsets=1,bandwidth=10000000000000000000000000000000000000000000001/7")
+    picture = drawn(lambda path: path.write_text(step_frontier_plot(found)))
+    assert found.topology.name in " ".join(texts(picture))
+    assert "1: 2 steps: 4/5" in texts(picture)
+    assert_texts_are_whole(picture)
 
 
 def test_a_run_has_a_bar_for_each_instruction(drawn: Callable[..., ElementTree.Element]) -> None:

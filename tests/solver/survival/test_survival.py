@@ -183,6 +183,7 @@ def test_the_trees_that_are_left_are_a_right_schedule_with_the_guarantee(spec: s
     ids = {tuple(whole.topology.ids(whole.routes[route])) for route in range(len(whole.routes))}
     left = list(found.left())
     assert [failure for failure, _ in left] == parts_of(load_topology(spec), part)
+    assert found.left_algbw == min(schedule.algbw or 0 for _, schedule in left)
     for failure, schedule in left:
         assert verify(schedule).ok
         assert schedule.algbw is not None

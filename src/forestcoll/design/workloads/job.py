@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from forestcoll.base.display import Displayed
-from forestcoll.base.errors import InputError
+from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.demand.collective import Collective
 from forestcoll.demand.demand import Demand
@@ -47,13 +47,8 @@ class Job:
     def __post_init__(self) -> None:
         if self.layout is not None and self.profile.collectives:
             raise InputError(f"{self.profile.name}: has collectives; write a layout as their groups, or leave it out")
-        for demand, _, _ in self.sized:
-            kind = Collective(demand.collective)
-            if kind not in _COMPARED or demand != (Demand(kind) if isinstance(demand, Demand) else demand):
-                raise InputError(
-                    f"{self.profile.name}: networks are not compared by {demand}; give {', '.join(_COMPARED)} of all "
-                    "nodes, or groups of them"
-                )
+        for place, each in enumerate(self.profile.collectives):
+            _check(each.collective, f"{self.profile.name}: collective {place}")
 
     @cached_property
     def sized(self) -> tuple[tuple[JobDemand, int, float], ...]:
@@ -105,6 +100,20 @@ class Job:
         if self.profile.collectives or self.layout is not None:
             return self.us(times)
         return min(_least_of(iterate(self.profile, times, size)) for size in DEFAULT_BUCKETS)
+
+
+def _check(collective: str, where: str) -> None:
+    """Check that networks are compared by a collective."""
+    try:
+        demand = demand_of(collective)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    kind = Collective(demand.collective)
+    if kind not in _COMPARED or demand != (Demand(kind) if isinstance(demand, Demand) else demand):
+        raise InputError(
+            f"{where} is {shown(collective)}; networks are compared by {', '.join(_COMPARED)} of all nodes, or groups "
+            "of them"
+        )
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,10 @@ def _of_schedule(
     """Return the times of a schedule; all-to-alls only if `exchanges` is given, which receives progress."""
     topology = schedule.topology
     if schedule.collective is not Collective.ALLREDUCE or algbw is None:
-        raise InputError(f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}")
+        raise InputError(
+            f"{topology.name}: training needs an allreduce, and this schedule is of {schedule.collective}; give the "
+            "file of an allreduce"
+        )
     unit, nodes = bytes_per_microsecond(topology.bandwidth_unit), len(topology.compute)
     exchange = None if exchanges is None else exchange_rate_of(topology, exchanges)
     return NetworkRates(

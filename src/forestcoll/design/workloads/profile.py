@@ -22,15 +22,15 @@ The weight is optional, with the default 1.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from itertools import starmap
 from pathlib import Path
 from typing import cast
 
-from forestcoll.base.errors import InputError, shown
-from forestcoll.base.exact import to_fraction
+from forestcoll.base.errors import InputError, nearest, shown
+from forestcoll.base.exact import MAX_DIGITS, to_fraction
 from forestcoll.base.file_kinds import PROFILE, check_kind
 from forestcoll.base.files import read_document, write_text
 from forestcoll.base.units import data_size
@@ -42,6 +42,11 @@ _SHARDED = ("parameter_bytes", "tensor_bytes", "expert_bytes", "experts")
 
 _COUNTS = dict.fromkeys(("gradient_bytes", "exchange_bytes", *_SHARDED), "bytes") | {"experts": "experts"}
 """The optional keys of layers, and what they count."""
+
+_LAYER = ("name", "forward_us", "backward_us", *_COUNTS)
+_COLLECTIVE = ("collective", "size", "weight")
+_FILE = ("format", "name", "source", "layers", "collectives")
+"""The keys of objects."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,10 @@ class Profile:
             InputError: there are none.
         """
         if not self.layers:
-            raise InputError(f"{self.name}: has collectives and no layers, which a training iteration needs")
+            raise InputError(
+                f"{self.name}: has collectives and no layers, which a training iteration needs; 'forestcoll design "
+                "--profile' takes collectives"
+            )
         return self.layers
 
     @property
@@ -153,12 +161,16 @@ def read_profile(path: Path) -> Profile:
     check_kind(document, PROFILE, str(path))
     if document.get("format") != PROFILE_FORMAT:
         raise InputError(f"{path}: format is {shown(document.get('format'))}; expected {PROFILE_FORMAT!r}")
+    _check_keys(str(path), document, _FILE)
     name, source = _text(str(path), document, "name", path.stem), _text(str(path), document, "source", "")
     if "collectives" in document:
         if "layers" in document:
             raise InputError(f"{path}: has layers and collectives; leave one of them out")
         return Profile(name, source, (), tuple(starmap(_sized, _listed(path, document, "collectives", "collective"))))
-    return Profile(name, source, tuple(starmap(_layer, _listed(path, document, "layers", "layer"))))
+    profile = Profile(name, source, tuple(starmap(_layer, _listed(path, document, "layers", "layer"))))
+    if not profile.computing_us:
+        raise InputError(f"{path}: no layer computes; give a layer a forward_us or a backward_us above 0")
+    return profile
 
 
 def _listed(path: Path, document: Mapping[str, object], key: str, noun: str) -> Iterator[tuple[str, object]]:
@@ -173,6 +185,7 @@ def _sized(where: str, document: object) -> SizedCollective:
     if not isinstance(document, dict):
         raise InputError(f"{where} is {shown(document)}; expected an object with collective and size")
     known = cast("Mapping[str, object]", document)
+    _check_keys(where, known, _COLLECTIVE)
     name = _text(where, known, "collective", "")
     weight = _amount(where, {"weight": 1, **known}, "weight", "times", "12")
     if not weight:
@@ -188,12 +201,21 @@ def _layer(where: str, document: object) -> Layer:
     if not isinstance(document, dict):
         raise InputError(f"{where} is {shown(document)}; expected an object with forward_us and backward_us")
     known = cast("Mapping[str, object]", document)
+    _check_keys(where, known, _LAYER)
     return Layer(
         name=_text(where, known, "name", where.rpartition(": ")[2]),
         forward_us=_time(where, known, "forward_us"),
         backward_us=_time(where, known, "backward_us"),
         **{key: _count(where, known, key, unit) for key, unit in _COUNTS.items()},
     )
+
+
+def _check_keys(where: str, document: Mapping[str, object], known: Sequence[str]) -> None:
+    """Check that no unknown key looks like a missing one; other keys are ignored."""
+    for key in document:
+        meant = None if key in known else nearest(key, known)
+        if meant is not None and meant not in document:
+            raise InputError(f"{where} has {shown(key)} and no {meant!r}; give {meant!r}, or rename {shown(key)}")
 
 
 def _text(where: str, document: Mapping[str, object], key: str, default: str) -> str:
@@ -220,8 +242,11 @@ def _amount(where: str, document: Mapping[str, object], key: str, unit: str, exa
 
 def _count(where: str, document: Mapping[str, object], key: str, unit: str) -> int:
     value = document.get(key, 0)
-    if type(value) is not int or value < 0:
-        raise InputError(f"{where}: {key} is {shown(value)}; expected a whole number of {unit}, 0 or more")
+    if type(value) is not int or not 0 <= value < 10**MAX_DIGITS:
+        raise InputError(
+            f"{where}: {key} is {shown(value)}; expected a whole number of {unit}, 0 or more, of at most {MAX_DIGITS} "
+            "digits"
+        )
     return value
 
 

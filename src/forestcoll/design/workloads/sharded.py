@@ -22,6 +22,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from forestcoll.algorithms.generate import generate
+from forestcoll.algorithms.method import method_of, require_supported
 from forestcoll.base.errors import InputError, shown
 from forestcoll.base.progress import SILENT, Progress
 from forestcoll.base.units import bytes_per_microsecond
@@ -122,22 +123,36 @@ def layout_times(
         >>> round(found.us(Role.SHARDS, Collective.ALLGATHER, 10**9))
         4988
     """
-    network, wanted = load_topology(topology), Layout.of(layout)
-    wanted.check(network)
-    groups = TrainingGroups(wanted)
+    network = load_topology(topology)
+    groups = training_groups(network, layout, method)
     made: dict[Demand | Groups, CollectiveTime] = {}
     times = {}
     for role, collective, demand in groups.demands():
         progress.begin(f"the {collective} of {role}")
-        if method is not None and isinstance(demand, Groups):
-            raise InputError(
-                f"method {shown(method)} makes no schedules for the groups of {role} in {wanted}; leave it out, or "
-                "give a layout of one dimension"
-            )
         if demand not in made:
             made[demand] = collective_time(network, demand, method, alpha_us=alpha_us)
         times[role, collective] = made[demand]
     return LayoutTimes(network.name, groups, method, times)
+
+
+def training_groups(network: Topology, layout: str | Layout, method: str | None = None) -> TrainingGroups:
+    """Return the groups of a layout.
+
+    Raises:
+        InputError: as `layout_times`, except for methods that only try says whether they apply to the network.
+    """
+    wanted = Layout.of(layout)
+    wanted.check(network)
+    groups = TrainingGroups(wanted)
+    for role, collective, demand in groups.demands() if method is not None else ():
+        known = method_of(method, collective, {})
+        if isinstance(demand, Groups):
+            raise InputError(
+                f"method {shown(method)} makes no schedules for the groups of {role} in {wanted}; leave it out, or "
+                "give a layout of one dimension"
+            )
+        require_supported(known, demand)
+    return groups
 
 
 def collective_time(
@@ -223,7 +238,7 @@ def sharded_iteration(profile: Profile, times: LayoutTimes, *, overlaps: bool = 
     Raises:
         InputError: the layout needs sizes that no layer has, or more experts than a layer has.
     """
-    forward = _checked(profile, times)
+    forward = fitting_layers(profile, times.groups)
     streams = _Streams(times, overlaps=overlaps)
     for kind, layers in ((Activity.FORWARD, forward), (Activity.BACKWARD, forward[::-1])):
         ready = streams.gather(layers[0], streams.computed)
@@ -239,13 +254,20 @@ def sharded_iteration(profile: Profile, times: LayoutTimes, *, overlaps: bool = 
     return Iteration(tuple(streams.intervals))
 
 
-def _checked(profile: Profile, times: LayoutTimes) -> tuple[Layer, ...]:
-    """Return the layers of a model that fits a layout; without `ep`, experts are parameters like all others."""
+def fitting_layers(profile: Profile, groups: TrainingGroups) -> tuple[Layer, ...]:
+    """Return the layers of a model for the groups of a layout; without `ep`, experts are parameters like all others.
+
+    Raises:
+        InputError: as `sharded_iteration`.
+    """
     layers = profile.trained_layers()
     for role, key in _NEEDED.items():
-        if times.groups.size(role) > 1 and not any(getattr(layer, key) for layer in layers):
-            raise InputError(f"{profile.name}: no layer has {key}, which {role} of {times.layout} needs")
-    parts = times.groups.size(Role.EXPERTS)
+        if groups.size(role) > 1 and not any(getattr(layer, key) for layer in layers):
+            raise InputError(
+                f"{profile.name}: no layer has {key}, which {role} of {groups.layout} needs; use a profile with it, "
+                "such as mixtral-8x7b"
+            )
+    parts = groups.size(Role.EXPERTS)
     for layer in layers:
         if layer.exchange_bytes and not layer.expert_bytes:
             raise InputError(

@@ -40,8 +40,10 @@ class Survival:
         schedule: the schedule, which lists all trees.
         part: what can fail.
         failures: the failures.
-        guarantee: the greatest algbw that the trees that are left are known to reach after each failure.
+        guarantee: the greatest algbw that the trees that are left are known to reach after each failure with the
+            bandwidth that they had before.
         is_optimal: whether no schedule has trees with a greater guarantee.
+        left_algbw: the least algbw after a failure of the trees that are left, with the bandwidth of the broken ones.
         replanned: the least optimum of the network after a failure, with new trees for each.
     """
 
@@ -50,6 +52,7 @@ class Survival:
     failures: tuple[Change, ...]
     guarantee: Fraction
     is_optimal: bool
+    left_algbw: Fraction
     replanned: Fraction
 
     def left(self) -> Iterator[tuple[Change, TreeSchedule]]:
@@ -85,7 +88,8 @@ def surviving_schedule(
     weights = dict(zip(topology.compute, demand.weights(topology), strict=True))
     program = SurvivalProgram(Breaking(outward, failures), weights, progress)
     first = [failures[place] for place in program.first_failures]
-    replanned = min(optimum_after(failure, topology, demand).algbw for failure in first)
+    best = [optimum_after(failure, topology, demand) for failure in first]
+    replanned = min(each.algbw for each in best)
     progress.begin("finding trees that survive")
     found = program.solved()
     schedule = _schedule(topology, demand, found, bound)
@@ -93,7 +97,9 @@ def surviving_schedule(
     if demand.collective is Collective.ALLREDUCE:
         guarantee /= 2
     is_optimal = found.complete or guarantee == replanned
-    return Survival(schedule, part_named(part), failures, guarantee, is_optimal, replanned)
+    left = (trees_left(schedule, failure, each.bound).algbw for failure, each in zip(first, best, strict=True))
+    left_algbw = min(each or Fraction(0) for each in left) if guarantee else guarantee
+    return Survival(schedule, part_named(part), failures, guarantee, is_optimal, left_algbw, replanned)
 
 
 def require_few(topology: Topology, failures: int) -> None:

@@ -10,7 +10,7 @@ from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.presentation.pictures.charts.points import PointSeries, point_chart
 from forestcoll.presentation.pictures.charts.scales import round_ticks
 from forestcoll.presentation.pictures.charts.sends import MOST_BARS, SendBar, send_chart
-from forestcoll.presentation.pictures.charts.style import elided, text_width
+from forestcoll.presentation.pictures.charts.style import MOST_NAMES, elided, text_width
 from forestcoll.presentation.pictures.svg import Element, text
 
 
@@ -53,13 +53,35 @@ def test_a_bar_is_as_long_as_its_value_and_striped_beyond_the_line() -> None:
 
 
 def test_a_name_that_is_too_long_is_shortened_and_stays_in_the_title() -> None:
-    name = "a schedule with a very long name.json"
-    chart = bar_chart("t", "parts", [Bar(name, 1.0, "1")], (1.0, "bound"))
-    shown = [each for each, *_ in texts(chart)]
-    assert name not in shown
-    assert any(each.endswith("…") and text_width(each) <= 190 for each in shown)
-    assert any(name in (each.text or "") for each in chart.iter("title"))
+    name = f"a schedule with a {9 * 'very '}long name.json"
+    bars = bar_chart("t", "parts", [Bar(name, 1.0, "1")], (1.0, "bound"))
+    lines = line_chart("t", Axes("x", "y", [(1, "1")]), [Line(name, ((1, 1.0),), (1,), 0)])
+    for chart in (bars, lines):
+        short = next(each for each, *_ in texts(chart) if "…" in each)
+        assert short[:10] == name[:10]
+        assert short[-9:] == "name.json"
+        assert text_width(short) <= MOST_NAMES
+        assert any(name in (each.text or "") for each in chart.iter("title"))
     assert elided("short", 100) == "short"
+
+
+def test_names_of_usual_length_are_whole_and_make_charts_wider() -> None:
+    name = "tp=8,fsdp=2 nccl-ring dgx-a100:boxes=16"
+    bars = bar_chart("t", "parts", [Bar(name, 1.0, "1")], (1.0, "bound"))
+    lines = line_chart("t", Axes("x", "y", [(1, "1")]), [Line(name, ((1, 1.0),), (1,), 0)])
+    at = {chart: next(x for each, x, _ in texts(chart) if each == name) for chart in (bars, lines)}
+    assert at[bars] >= text_width(name)
+    assert at[lines] + text_width(name) <= float(lines.get("width", "0"))
+
+
+@pytest.mark.parametrize("least", [0.1, 2.0, 60.0])
+def test_the_name_of_a_least_value_is_next_to_its_line_and_above_the_axis(least: float) -> None:
+    axes = Axes("batch", "ms", [(1, "1"), (4, "4")], [(0, "0"), (100, "100")])
+    chart = line_chart("t", axes, [Line("ring", ((1, 100.0), (4, least)), (1,), 0)], (least, "computing alone"))
+    found = {name: y for name, _, y in texts(chart)}
+    line = next(float(each.get("y1", "0")) for each in chart.iter("line") if each.get("stroke-width") == "2")
+    assert abs(found["computing alone"] - line) <= 20
+    assert found["computing alone"] < found["1"] - 16
 
 
 def test_a_chart_of_sends_has_one_bar_a_send_and_names_that_do_not_overlap() -> None:

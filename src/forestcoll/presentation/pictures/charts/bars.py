@@ -14,16 +14,17 @@ from forestcoll.presentation.pictures.charts.style import (
     TEXT,
     elided,
     line_style,
+    names_width,
     text_width,
 )
 from forestcoll.presentation.pictures.svg import Element, element, number
 
 _WIDTH = 760.0
 _NAMES = 190.0
+"""The least width for the names of the bars; longer names make the chart wider."""
 _ROW, _BAR = 26.0, 16.0
 _TOP = 30.0
 _LONGEST = 3
-"""The longest bar, as a multiple of the value of the vertical line; longer bars end in an arrow."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,19 @@ class Bar:
     key: str = ""
 
 
-def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str]) -> Element:
+def bar_chart(
+    title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str], *, longest: float = _LONGEST
+) -> Element:
     """Return a chart of horizontal bars with a vertical line at a value that matters for all of them.
 
-    The part of a bar beyond the line has stripes. A bar that is much longer than the line is cut, and ends in an arrow.
+    The part of a bar beyond the line has stripes. A longer bar than `longest` is cut, and ends in an arrow.
 
     Args:
         title: what the chart shows, for readers who cannot see it.
         axis: the name of the values.
         bars: the bars, from top to bottom.
         mark: the value of the vertical line, which is positive, with its text.
+        longest: the longest bar, as a multiple of the value of the vertical line.
 
     Example:
         >>> from forestcoll.presentation.pictures.svg import text
@@ -62,18 +66,20 @@ def bar_chart(title: str, axis: str, bars: Sequence[Bar], mark: tuple[float, str
         >>> "15/16 M" in text(made)
         True
     """
-    most = min(max(mark[0], *(bar.value for bar in bars)), _LONGEST * mark[0])
+    most = min(max(mark[0], *(bar.value for bar in bars)), longest * mark[0])
     texts = max(text_width(bar.text) for bar in bars)
-    scale = Linear(0, most, _NAMES, _WIDTH - texts - 14)
+    names = names_width((bar.name for bar in bars), _NAMES - 16) + 16
+    width = _WIDTH + names - _NAMES
+    scale = Linear(0, most, names, width - texts - 14)
     bottom = _TOP + _ROW * len(bars)
     ticks = [(value, f"{value:g}") for value in round_ticks(most)]
     content = [
         *horizontal_axis(ticks, scale, _TOP - 4, bottom),
         *(part for place, bar in enumerate(bars) for part in _row(bar, place, scale, mark[0])),
-        *_mark(mark, scale, bottom),
+        *_mark(mark, scale, width, bottom),
         label(axis, (scale.begin + scale.end) / 2, bottom + 2 * TEXT + 12, text_anchor="middle", fill=MUTED),
     ]
-    return chart(_WIDTH, bottom + 44, title, content)
+    return chart(width, bottom + 44, title, content)
 
 
 def _row(bar: Bar, place: int, scale: Linear, limit: float) -> Iterator[Element]:
@@ -87,7 +93,7 @@ def _row(bar: Bar, place: int, scale: Linear, limit: float) -> Iterator[Element]
     yield element(
         "g",
         element("title", f"{bar.name}: {bar.text}"),
-        label(elided(bar.name, _NAMES - 16), _NAMES - 8, base, text_anchor="end"),
+        label(elided(bar.name, scale.begin - 16), scale.begin - 8, base, text_anchor="end"),
         *boxes,
         *([_arrow(end, top)] if bar.value > scale.high else []),
         label(bar.text, scale.end + 6, base, font_weight="600" if bar.is_own else None),
@@ -102,9 +108,9 @@ def _arrow(end: float, top: float) -> Element:
     return element("path", d=path, fill=SURFACE)
 
 
-def _mark(mark: tuple[float, str], scale: Linear, bottom: float) -> Iterator[Element]:
+def _mark(mark: tuple[float, str], scale: Linear, width: float, bottom: float) -> Iterator[Element]:
     x = scale(mark[0])
     yield element("line", x1=x, y1=_TOP - 8, x2=x, y2=bottom, stroke=BOUND, stroke_width=2)
     half = text_width(mark[1], TEXT + 1) / 2  # bold letters are wider
-    place = min(max(x, half), _WIDTH - half)
+    place = min(max(x, half), width - half)
     yield label(mark[1], float(number(place)), _TOP - 14, text_anchor="middle", fill=INK, font_weight="600")

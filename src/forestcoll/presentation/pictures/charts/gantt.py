@@ -5,12 +5,19 @@ from typing import NamedTuple
 
 from forestcoll.presentation.pictures.charts.parts import chart, horizontal_axis, label, ruler
 from forestcoll.presentation.pictures.charts.scales import Linear, round_ticks
-from forestcoll.presentation.pictures.charts.style import INK, MUTED, SURFACE, TEXT, elided, line_style, text_width
+from forestcoll.presentation.pictures.charts.style import (
+    INK,
+    MOST_NAMES,
+    MUTED,
+    SURFACE,
+    TEXT,
+    elided,
+    line_style,
+    text_width,
+)
 from forestcoll.presentation.pictures.svg import Element, element
 
 _WIDTH, _RIGHT, _TOP = 960.0, 940.0, 14.0
-_MOST_NAMES = 400.0
-"""The greatest width of the names of rows."""
 _NAMED, _UNNAMED, _FEW = 20.0, 12.0, 80.0
 """The height of a row if each row has a name, and if several rows share one; and the least height of all rows."""
 _SMALL = 11.0
@@ -51,7 +58,7 @@ def gantt_chart(
     until = axis[1] or 1.0
     count = sum(number for _, number in rows)
     height = max(_NAMED if count == len(rows) else _UNNAMED, _FEW / count)
-    left = min(_MOST_NAMES, 24 + max(text_width(name) for name, _ in rows))
+    left = min(MOST_NAMES, 24 + max(text_width(name) for name, _ in rows))
     legend = list(_legend(kinds, sorted({bar.kind for bar in bars}), left))
     top = _TOP + (float(legend[-1].get("y", "0")) if legend else 0.0)
     scale, bottom = Linear(0, until, left, _RIGHT), top + height * count

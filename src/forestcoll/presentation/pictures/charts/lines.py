@@ -13,13 +13,22 @@ from forestcoll.presentation.pictures.charts.parts import (
     vertical_axis,
 )
 from forestcoll.presentation.pictures.charts.scales import Linear, Logarithmic, Scale, log_ticks, spread
-from forestcoll.presentation.pictures.charts.style import BOUND, MUTED, TEXT, LineStyle, elided, line_style
+from forestcoll.presentation.pictures.charts.style import (
+    BOUND,
+    MOST_NAMES,
+    MUTED,
+    TEXT,
+    LineStyle,
+    elided,
+    line_style,
+    names_width,
+)
 from forestcoll.presentation.pictures.svg import Element, element
 
-_WIDTH, _HEIGHT = 760.0, 380.0
+_HEIGHT = 380.0
 _LEFT, _TOP, _BOTTOM = 56.0, 34.0, 328.0
-_NAMES = 215.0
-"""The width for the names of the lines."""
+_PLOT, _NAMES = 545.0, 171.0
+"""The right end of the axes, and the least width for the names of the lines; longer names make the chart wider."""
 _GAP = 17.0
 """The least distance of two names."""
 
@@ -82,7 +91,7 @@ def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float
         True
     """
     height = max(_HEIGHT, _TOP + _GAP * (len(lines) + 4))
-    bottom, right = height - (_HEIGHT - _BOTTOM), _WIDTH - _NAMES
+    bottom, right = height - (_HEIGHT - _BOTTOM), _PLOT
     xs, ys = ([point[axis] for line in lines for point in line.values] for axis in (0, 1))
     x_scale = Logarithmic(min(xs), max(xs), _LEFT, right)
     y_ticks, y_scale = _vertical(axes, [*ys, *([] if limit is None else [limit[0]])], bottom)
@@ -95,7 +104,7 @@ def line_chart(title: str, axes: Axes, lines: Sequence[Line], limit: tuple[float
         *(_drawn(line, x_scale, y_scale) for line in reversed(lines)),
         *_names(lines, y_scale, right, bottom),
     ]
-    return chart(_WIDTH, height, title, content)
+    return chart(right + 44 + names_width((line.name for line in lines), _NAMES), height, title, content)
 
 
 def _vertical(axes: Axes, values: Sequence[float], bottom: float) -> tuple[Sequence[tuple[float, str]], Scale]:
@@ -109,7 +118,8 @@ def _vertical(axes: Axes, values: Sequence[float], bottom: float) -> tuple[Seque
 def _limit(limit: tuple[float, str], scale: Scale, right: float, *, is_least: bool) -> Iterator[Element]:
     y = scale(limit[0])
     yield ruler((_LEFT, y), (right, y), stroke=BOUND, stroke_width=2)
-    base = y + TEXT + 4 if is_least else y - 5  # on the side without lines
+    below = y + TEXT + 4
+    base = below if is_least and below < scale.begin else y - 5  # on the side without lines, and above the axis
     yield label(limit[1], _LEFT + 6, base, fill=BOUND, font_weight="600")
 
 
@@ -138,7 +148,7 @@ def _names(lines: Sequence[Line], scale: Scale, right: float, bottom: float) -> 
     ends = [scale(line.values[-1][1]) for line in lines]
     for line, end, y in zip(lines, ends, spread(ends, _GAP, _TOP, bottom), strict=True):
         style = line.style
-        text = elided(line.name, _NAMES - 44)
+        text = elided(line.name, MOST_NAMES)
         yield element(
             "g",
             element("title", line.name),

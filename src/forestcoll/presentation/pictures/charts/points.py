@@ -15,13 +15,23 @@ from forestcoll.presentation.pictures.charts.parts import (
     vertical_axis,
 )
 from forestcoll.presentation.pictures.charts.scales import Logarithmic, Scale, SquareRoot, thinned
-from forestcoll.presentation.pictures.charts.style import BOUND, MUTED, TEXT, elided, line_style
+from forestcoll.presentation.pictures.charts.style import (
+    BOUND,
+    MOST_NAMES,
+    MUTED,
+    TEXT,
+    elided,
+    line_style,
+    names_width,
+)
 from forestcoll.presentation.pictures.svg import Element, element
 
-_WIDTH, _LEAST_HEIGHT = 860.0, 400.0
+_LEAST_HEIGHT = 400.0
 _LEFT, _TOP, _BELOW = 56.0, 34.0, 52.0
 _RIGHT = 500.0
 """The right end of the axes; the names are beyond it."""
+_LISTED, _NAMES = 44.0, 316.0
+"""The distance of the names from the axes, and their least width; longer names make the chart wider."""
 _FREE = 18.0
 """The free part of each axis at both ends."""
 _GAP = 18.0
@@ -79,7 +89,8 @@ def point_chart(title: str, axes: tuple[str, str], series: Sequence[PointSeries]
         *_numbers(series, x_scale, y_scale),
         *_list(series),
     ]
-    return chart(_WIDTH, bottom + _BELOW, title, content)
+    names = names_width((name for each in series for name in _numbered(each)), _NAMES)
+    return chart(_RIGHT + _LISTED + names, bottom + _BELOW, title, content)
 
 
 def _drawn(series: PointSeries, place: int, x_scale: Scale, y_scale: Scale) -> Iterator[Element]:
@@ -97,8 +108,8 @@ def _drawn(series: PointSeries, place: int, x_scale: Scale, y_scale: Scale) -> I
         stroke_width=2.0,
         stroke_dasharray=style.dash,
     )
-    for number, (name, spot) in enumerate(zip(series.names, spots, strict=True), start=1):
-        yield element("g", element("title", f"{number}: {name}"), marker(style, *spot), class_="point")
+    for name, spot in zip(_numbered(series), spots, strict=True):
+        yield element("g", element("title", name), marker(style, *spot), class_="point")
 
 
 def _numbers(series: Sequence[PointSeries], x_scale: Scale, y_scale: Scale) -> Iterator[Element]:
@@ -112,12 +123,16 @@ def _numbers(series: Sequence[PointSeries], x_scale: Scale, y_scale: Scale) -> I
 
 def _list(series: Sequence[PointSeries]) -> Iterator[Element]:
     """Yield the names of all series and points, one below the other."""
-    left, row = _RIGHT + 24, _TOP + TEXT
+    left, row = _RIGHT + _LISTED, _TOP + TEXT
     for place, each in enumerate(series):
         style = line_style(place)
-        yield marker(style, left + 6, row - TEXT / 3)
-        yield label(each.name, left + 20, row, font_weight="600")
-        for number, name in enumerate(each.names, start=1):
+        yield marker(style, left - 14, row - TEXT / 3)
+        yield label(each.name, left, row, font_weight="600")
+        for name in _numbered(each):
             row += _GAP
-            yield label(elided(f"{number}: {name}", _WIDTH - left - 20), left + 20, row)
+            yield label(elided(name, MOST_NAMES), left, row)
         row += 2 * _GAP
+
+
+def _numbered(series: PointSeries) -> list[str]:
+    return [f"{number}: {name}" for number, name in enumerate(series.names, start=1)]

@@ -5,6 +5,7 @@ own file uses the fallbacks, which are for a light background. Lines also differ
 stripes, because a reader may not see colours.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 INK = "var(--ink, #1f2328)"
@@ -18,6 +19,9 @@ EXCESS = "var(--excess, #c4601d)"
 FONT = "system-ui, sans-serif"
 TEXT = 13.0
 """The size of text in pixels."""
+
+MOST_NAMES = 400.0
+"""The greatest width of a column of names."""
 
 _WIDTH = 0.6
 """The width of a letter as a part of the size of the text, estimated for the widest common font."""
@@ -66,11 +70,24 @@ def text_width(text: str, size: float = TEXT) -> float:
 
 
 def elided(text: str, width: float, size: float = TEXT) -> str:
-    """Return `text`, shortened so that it fits into `width` pixels.
+    """Return `text`, or as much of its ends as fits into `width` pixels: names often differ at their ends.
 
     Example:
         >>> elided("multitree-remaining", 100)
-        'multitree-r…'
+        'multit…ining'
     """
     most = max(1, int(width / (size * _WIDTH)))
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 2
+    return f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
+
+
+def names_width(names: Iterable[str], least: float) -> float:
+    """Return the width of a column for names: `least` or more, and not so much that a chart has no room.
+
+    Example:
+        >>> names_width(["ring"], 190), names_width(["x" * 99], 190)
+        (190, 400.0)
+    """
+    return max(least, min(MOST_NAMES, max(map(text_width, names), default=0.0)))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from math import isclose
+from math import inf, isclose
 
 from forestcoll.base.errors import plural
 from forestcoll.base.units import size_name
@@ -14,7 +14,7 @@ from forestcoll.presentation.pictures.charts.lines import Axes, Line, line_chart
 from forestcoll.presentation.pictures.charts.scales import round_ticks
 from forestcoll.presentation.pictures.svg import Element
 from forestcoll.presentation.tables import Column, Page, Table, row
-from forestcoll.presentation.text import duration
+from forestcoll.presentation.text import duration, time_unit
 
 _NOTES = (
     "  batches: how many are trained at the same time, one in each tp group; a batch: the iteration divided by them",
@@ -85,38 +85,43 @@ def cases_chart(cases: Sequence[Case]) -> Element:
 
 
 def _bars(cases: Sequence[Case]) -> Element:
+    unit, size = _unit(cases)
     bars = [
-        Bar(label, case.batch_us / 1000, duration(case.batch_us), is_own=case.method is None)
+        Bar(label, case.batch_us / size, duration(case.batch_us), is_own=case.method is None)
         for label, case in zip(_labels(cases), cases, strict=True)
     ]
-    computing = min(map(_computing_ms, cases)), "computing alone"
-    return bar_chart("Bars: the time of a batch", "time of a batch (ms)", bars, computing)
+    computing = min(map(_computing_us, cases)) / size, "computing alone"
+    return bar_chart("Bars: the time of a batch", f"time of a batch ({unit})", bars, computing, longest=inf)
 
 
 def _lines(cases: Sequence[Case]) -> Element:
-    sweep = cases[0].sweep
+    sweep, (unit, size) = cases[0].sweep, _unit(cases)
     lines = [
-        Line(label, tuple(sorted((float(case.value), case.batch_us / 1000) for _, case in found)), marks, place)
+        Line(label, tuple(sorted((float(case.value), case.batch_us / size) for _, case in found)), marks, place)
         for marks in [tuple(map(float, sweep.values))]
         for place, (label, found) in enumerate(
             groupby(zip(_labels(cases), cases, strict=True), key=lambda each: each[0])
         )
     ]
-    alone = _computing_ms(cases[0])
-    same = all(isclose(_computing_ms(case), alone) for case in cases)
-    ticks = [(tick, f"{tick:g}") for tick in round_ticks(max(case.batch_us for case in cases) / 1000)]
+    alone = _computing_us(cases[0])
+    same = all(isclose(_computing_us(case), alone) for case in cases)
+    ticks = [(tick, f"{tick:g}") for tick in round_ticks(max(case.batch_us for case in cases) / size)]
     axes = Axes(
         f"{sweep.amount}, relative to that of the {'profile' if sweep.amount == 'batch' else 'network'}",
-        "time of a batch (ms)",
+        f"time of a batch ({unit})",
         [(float(value), str(value)) for value in sweep.values],
         ticks,
     )
     title = f"Lines: the time of a batch over the {sweep.amount}"
-    return line_chart(title, axes, lines, (alone, "computing alone") if same else None)
+    return line_chart(title, axes, lines, (alone / size, "computing alone") if same else None)
 
 
-def _computing_ms(case: Case) -> float:
-    return case.iteration.computing_us / case.batches / 1000
+def _unit(cases: Sequence[Case]) -> tuple[str, float]:
+    return time_unit(max(case.batch_us for case in cases))
+
+
+def _computing_us(case: Case) -> float:
+    return case.iteration.computing_us / case.batches
 
 
 def _labels(cases: Sequence[Case]) -> list[str]:

@@ -3,6 +3,7 @@
 from forestcoll.algorithms.frontier import StepFrontier, StepPoint
 from forestcoll.base.errors import plural
 from forestcoll.presentation.names import counted
+from forestcoll.presentation.pictures.charts.parts import headed
 from forestcoll.presentation.pictures.charts.points import PointSeries, point_chart
 from forestcoll.presentation.pictures.svg import text
 from forestcoll.presentation.tables import Column, Page, Table, row
@@ -64,9 +65,10 @@ def step_frontier_plot(found: StepFrontier) -> str:
     points = tuple((float(100 * (each.bandwidth_factor / least - 1)), each.steps) for each in found.points)
     series = PointSeries("the least T_B in so many steps", points, tuple(map(_described, found.points)))
     where = f"{found.collective.value} on {found.topology.name}"
-    title = f"Points: steps over the least bandwidth time of {where}: {', '.join(series.names)}"
-    axes = (f"T_B above {least}, the least of any steps, {where} (square-root scale)", "T_L (steps)")
-    return text(point_chart(title, axes, [series], (found.points[0].steps, "thick lines: no schedule is better")))
+    title = f"Points: steps over the least bandwidth time: {', '.join(series.names)}"
+    axes = (f"T_B above {least}, the least of any steps (square-root scale)", "T_L (steps)")
+    chart = point_chart(title, axes, [series], (found.points[0].steps, "thick lines: no schedule is better"))
+    return text(headed([f"{where}: the least bandwidth time T_B for each number of steps"], chart))
 
 
 def _described(point: StepPoint) -> str:

@@ -12,7 +12,7 @@ from forestcoll.presentation.pictures.svg import Element, text
 from forestcoll.presentation.results.networks.exchange_rates import rate_row
 from forestcoll.presentation.results.networks.iterations import cases_chart, compared_page
 from forestcoll.presentation.tables import Page, row
-from forestcoll.presentation.text import duration
+from forestcoll.presentation.text import duration, time_unit
 
 
 def training_page(answer: TrainedOnce | Compared) -> Page:
@@ -53,7 +53,7 @@ def _picture(answer: TrainedOnce | Compared) -> Element:
     if isinstance(answer, TrainedOnce):
         best = answer.best
         where = f"{answer.model.name} on {answer.network.name}"
-        return _streams(f"{where}, buckets of {best.bucket_bytes:,} bytes", best)
+        return _streams(f"{where}, buckets of {plural(best.bucket_bytes or 0, 'byte')}", best)
     first, networks = answer.cases[0], answer.networks
     where = f"{answer.name} on {networks[0] if len(networks) == 1 else plural(len(networks), 'network')}"
     if len(answer.cases) == 1:
@@ -64,13 +64,11 @@ def _picture(answer: TrainedOnce | Compared) -> Element:
 
 def _streams(title: str, made: Iteration) -> Element:
     """Return the two streams of an iteration over time, as in Figure 16 of the direct-connect paper."""
-    kinds = list(Activity)
+    kinds, (unit, size) = list(Activity), time_unit(made.total_us)
     bars = [
-        Bar(0 if each.kind.is_computing else 1, each.begin_us / 1000, each.end_us / 1000, kinds.index(each.kind))
+        Bar(0 if each.kind.is_computing else 1, each.begin_us / size, each.end_us / size, kinds.index(each.kind))
         for each in made.intervals
     ]
-    until = made.total_us / 1000
-    chart = gantt_chart(
-        "Bars: the work of two streams", ("time (ms)", until), [("computation", 1), ("communication", 1)], bars, kinds
-    )
-    return headed([f"{title}: {until:.4g} ms"], chart)
+    axis, rows = (f"time ({unit})", made.total_us / size), [("computation", 1), ("communication", 1)]
+    chart = gantt_chart("Bars: the work of two streams", axis, rows, bars, kinds)
+    return headed([f"{title}: {duration(made.total_us)}"], chart)

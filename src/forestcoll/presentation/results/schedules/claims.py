@@ -118,9 +118,15 @@ def survival_rows(found: Survival) -> list[Row]:
     """Return the rows about what failures leave of a schedule."""
     unit, whole = found.schedule.topology.bandwidth_unit, found.schedule.algbw
     proven = "the most of any trees" if found.is_optimal else "the most that was found"
-    left = f"{bandwidth(found.guarantee, unit)}, {percent(found.guarantee / whole)} of the algbw, {proven}"
-    values = {"guarantee": found.guarantee, "guarantee_optimal": found.is_optimal, "replanned_algbw": found.replanned}
+    kept = f"{bandwidth(found.guarantee, unit)}, {percent(found.guarantee / whole)} of the algbw, {proven}"
+    left = f"{bandwidth(found.left_algbw, unit)}: the same trees with the bandwidth of the broken ones"
+    values = {"guarantee": found.guarantee, "guarantee_optimal": found.is_optimal}
     return [
-        row(f"one of {len(found.failures)} {found.part.value} fails", left, part=found.part.value, **values),
-        row("with new trees", f"{bandwidth(found.replanned, unit)} after the worst failure"),
+        row(f"one of {len(found.failures)} {found.part.value} fails", kept, part=found.part.value, **values),
+        row("with free bandwidth", left, left_algbw=found.left_algbw),
+        row(
+            "with new trees",
+            f"{bandwidth(found.replanned, unit)} after the worst failure",
+            replanned_algbw=found.replanned,
+        ),
     ]
