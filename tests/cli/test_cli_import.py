@@ -94,7 +94,7 @@ def test_help_lists_every_format_and_the_document_describes_each() -> None:
     help_text = "".join(run_command("import", "--help").out.split())
     for spec in importers.all():
         assert spec.name in help_text
-        assert f"`{spec.name}`" in document
+        assert f"`{spec.name}`" in document, f"docs/tables/importers.csv needs a row for {spec.name}"
         assert (f",`{spec.name}` *," in document) == spec.facts.get("several", False)
         for each in spec.parameters:
             assert f"`--{each.name.replace('_', '-')}" in document

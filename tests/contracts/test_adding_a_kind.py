@@ -1,7 +1,7 @@
 """Add a kind of schedule by one entry per table. The new kind can be read, written, verified and simulated.
 
 The kind is an allgather in which every node sends its shard over its link to each other node. ARCHITECTURE.md lists the
-tables.
+tables. The first test says which of them a kind is not in.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from forestcoll.base.exact import json_text
+from forestcoll.base.file_kinds import SCHEDULE, kind_of
 from forestcoll.base.json_parts import rational_of
 from forestcoll.demand.collective import Collective
 from forestcoll.presentation.results.schedules import reports
@@ -41,6 +42,7 @@ from forestcoll.verification.verifiers import VERIFIERS, Verifier
 from refusal import refusal
 
 FORMAT = "example.stars/1"
+ROOT = Path(__file__).parents[2]
 
 
 @final
@@ -132,6 +134,21 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(VERIFIERS, kind, Verifier(verified, lambda _: (*statements(RULES), *statements(CLAIMS))))
     monkeypatch.setitem(SIMULATIONS, kind, Simulation(Times))
     monkeypatch.setitem(LOADS, kind, loads)
+
+
+@pytest.mark.parametrize("kind", [each.schedules for each in FORMATS.values()])
+def test_every_kind_is_in_every_table(kind: type[Schedule]) -> None:
+    tables: dict[str, Mapping[type[Schedule], object]] = {
+        "SHAPES": SHAPES,
+        "LOADS": LOADS,
+        "VERIFIERS": VERIFIERS,
+        "SIMULATIONS": SIMULATIONS,
+    }
+    (name,) = (name for name, each in FORMATS.items() if each.schedules is kind)
+    assert not [table for table, entries in tables.items() if kind not in entries]
+    assert kind_of({"format": name}) is SCHEDULE, "base/file_kinds.py"
+    assert kind.__module__.rpartition(".")[0] in (ROOT / "pyproject.toml").read_text(), "pyproject.toml"
+    assert f"`{name}`" in (ROOT / "docs/formats/index.md").read_text(), "docs/formats/"
 
 
 def stars() -> Stars:

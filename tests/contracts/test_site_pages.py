@@ -7,9 +7,12 @@ import pytest
 import forestcoll
 from forestcoll.algorithms.method import methods
 from forestcoll.cli.main import _COMMANDS
+from forestcoll.demand.collective import SCHEDULED
 from forestcoll.programs.targets.target import targets
+from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology.registry import builders
 from forestcoll.verification import rules
+from forestcoll.verification.verifiers import VERIFIERS
 from site_pages import names, registries
 from site_pages.names import list_page, topic_pages, topics
 from site_pages.outputs import rows_kept
@@ -37,17 +40,7 @@ def test_every_command_has_its_help() -> None:
 
 def test_every_rule_has_a_line() -> None:
     page = registries.rules_page()
-    for kind in (
-        "allgather",
-        "reduce-scatter",
-        "allreduce",
-        "broadcast",
-        "reduce",
-        "flows",
-        "steps",
-        "bundle",
-        "series",
-    ):
+    for kind in (*SCHEDULED, *(each.kind for each in VERIFIERS if each is not TreeSchedule)):
         assert all(f"| `{name}` | {statement} |" in page for name, statement in rules(kind))
 
 

@@ -12,7 +12,7 @@ from forestcoll.oneport import compare_series
 from forestcoll.schedule.flows.expansion import flow_images
 from forestcoll.schedule.flows.value import FlowSchedule
 from forestcoll.schedule.loads import link_numbers
-from forestcoll.schedule.loads_of import LOADS, link_loads
+from forestcoll.schedule.loads_of import link_loads
 from forestcoll.schedule.trees.expansion import expanded
 from forestcoll.schedule.trees.value import TreeSchedule
 from forestcoll.topology import build_topology
@@ -70,7 +70,3 @@ def test_sums_too_large_for_64_bits_are_exact() -> None:
 def test_a_route_over_no_link_is_refused() -> None:
     with pytest.raises(ValueError, match="crosses no link"):
         link_numbers(build_topology("ring:nodes=4"), np.array([0]), np.array([2]))
-
-
-def test_every_kind_has_loads() -> None:
-    assert [each.kind for each in LOADS] == ["trees", "steps", "series", "flows", "bundle"]

@@ -121,7 +121,9 @@ def rules_page() -> str:
     from forestcoll.demand.collective import SCHEDULED, Collective
     from forestcoll.programs.formats.msccl_xml.rules import FORM
     from forestcoll.programs.formats.mscclpp.rules import RULES
+    from forestcoll.schedule.trees.value import TreeSchedule
     from forestcoll.verification import rules
+    from forestcoll.verification.verifiers import VERIFIERS
 
     first = rules(Collective.ALLGATHER)
     parts = ["# Rules of the verifier", _RULES, "## Trees: an allgather", _rules(first)]
@@ -135,13 +137,13 @@ def rules_page() -> str:
                 f"The rules of an allgather; these are added, or replace those of the same name.{without}",
                 _rules(each for each in own if each not in first),
             ]
-    for kind, title in {
+    titles = {
         "flows": "Flows: an all-to-all, a gather, a scatter",
-        "steps": "Steps",
         "bundle": "Bundles of groups",
         "series": "Series of broadcasts",
-    }.items():
-        parts += [f"## {title}", _rules(rules(kind))]
+    }
+    for kind in (each.kind for each in VERIFIERS if each is not TreeSchedule):
+        parts += [f"## {titles.get(kind, kind.capitalize())}", _rules(rules(kind))]
     parts += ["## Programs in MSCCL XML", _rules((each.id, each.statement) for each in FORM)]
     parts += ["## Plans of MSCCL++", _rules((each.id, each.statement) for each in RULES)]
     return page(*parts)

@@ -16,7 +16,7 @@ from changed_documents import MISSING
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective, PhaseOp
-from forestcoll.schedule.files import read_schedule, schedule_from_document, schedule_text, write_schedule
+from forestcoll.schedule.files import FORMATS, read_schedule, schedule_from_document, schedule_text, write_schedule
 from forestcoll.schedule.rows import Rows
 from forestcoll.schedule.schedule import Schedule
 from forestcoll.schedule.steps import scanning as step_scanning
@@ -142,8 +142,8 @@ def test_the_error_for_an_invalid_document_names_the_key(changes: dict[str, obje
 
 
 def test_the_error_for_a_missing_format_lists_all_formats() -> None:
-    listed = "expected .forestcoll.schedule/1., .forestcoll.steps/1., .forestcoll.broadcast-series/1., "
-    with pytest.raises(InputError, match=listed + ".forestcoll.flows/1. or .forestcoll.bundle/1"):
+    *others, last = map(repr, FORMATS)
+    with pytest.raises(InputError, match=re.escape(f"expected {', '.join(others)} or {last}")):
         schedule_from_document({}, where="here")
 
 

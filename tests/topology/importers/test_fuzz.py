@@ -78,7 +78,7 @@ LIMIT = 3 * LENGTH / 2**16
 
 
 def test_every_format_has_inputs_and_each_is_found_by_its_content() -> None:
-    assert set(INPUTS) == {spec.name for spec in importers.all()}
+    assert set(INPUTS) == {spec.name for spec in importers.all()}, "INPUTS has one or more files of each format"
     for name, texts in INPUTS.items():
         for text in texts:
             spec = importer_of(text)
