@@ -16,6 +16,7 @@ from refusal import refusal
 FILE = '''
 """Chains: the data of each node goes from neighbour to neighbour."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forestcoll.algorithms.baseline import Family, baseline
@@ -28,7 +29,9 @@ from forestcoll.schedule.schedule import Schedule
 
 
 def chains(problem: Problem, members: list[int]) -> Schedule:
-    def trees(each: Problem):
+    """Return the schedule of chains in this order of the nodes."""
+
+    def trees(each: Problem) -> Iterator[LogicalTree]:
         crossings = Crossings(each)
         for place, root in enumerate(members):
             order = members[place:] + members[:place]
@@ -39,6 +42,7 @@ def chains(problem: Problem, members: list[int]) -> Schedule:
 
 @baseline("paper-chain", Family.TREES, UNROOTED, title="chains", summary="From neighbour to neighbour")
 def chain(problem: Problem) -> Schedule:
+    """Return the schedule of chains upwards."""
     return chains(problem, list(problem.members))
 
 
@@ -50,6 +54,7 @@ class ChainWay(Method):
     down: bool = flag("whether the chains go downwards")
 
     def schedule(self, problem: Problem) -> Schedule:
+        """Return the schedule of chains either way."""
         return chains(problem, list(problem.members)[:: -1 if self.down else 1])
 '''
 

@@ -34,7 +34,7 @@ class MessagesCsv(Target):
 
     header: bool = flag("whether the first row has names", default=True)
 
-    def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:
+    def exported(self, lowering: Lowering, options: Options, progress: Progress) -> Export:  # noqa: ARG002
         rows = [f"{each.source},{each.target}" for each in lowering.program.channels]
         return Export(self, lowering, "\\n".join([*(["source,target"] if self.header else []), *rows, ""]))
 '''

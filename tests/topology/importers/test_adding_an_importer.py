@@ -22,6 +22,7 @@ FILE = '''
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from forestcoll.base.parameters import flag
 from forestcoll.topology.builder import TopologyBuilder
@@ -41,9 +42,11 @@ class Necklace(Importer):
 
     @staticmethod
     def looks_like(text: str) -> bool:
+        """Return whether the first word is necklace."""
         return text.startswith("necklace")
 
     def network(self, source: Source, notes: Notes) -> TopologyBuilder:
+        """Return the network; a bead is a compute node."""
         if self.link_bandwidth is None:
             raise missing_speed(source.where, "what a string carries", "--link-bandwidth")
         notes.assume("a string is full duplex")
@@ -51,7 +54,7 @@ class Necklace(Importer):
         beads = source.text.split()[1:]
         for bead in beads:
             builder.add_compute(bead)
-        for one, other in zip(beads, beads[1:] if self.is_open else beads[1:] + beads[:1]):
+        for one, other in pairwise(beads if self.is_open else beads + beads[:1]):
             builder.add_duplex(one, other, self.link_bandwidth)
         return builder
 '''
