@@ -50,6 +50,6 @@ def test_the_page_of_a_log(tmp_path: Path) -> None:
     assert run.status == 0
     lines = run.out.splitlines()
     assert lines[1] == "allgather over 16 ranks (line 25):"
-    assert "  NCCL's rings  at most algbw 640/3 GB/s (213.333); the best is 88.11% of it" in lines
+    assert "  NCCL's rings  at most algbw 640/3 GB/s (213.333), busbw 200 GB/s; 88.11% of it measured" in lines
     assert any(line.startswith("  verdict       normal: as usual with rings") for line in lines)
     assert any("Line 32 was skipped: has 7 columns" in line for line in lines)

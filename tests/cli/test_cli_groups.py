@@ -80,7 +80,8 @@ def test_unused_links_are_listed_after_a_half_link_failed(tmp_path: Path) -> Non
         "cut bound   86.36% of it is reached, because switches send only what they receive\n",
         "Unused, because switches send exactly what they receive: 6 GB/s in total, on\n",
         "Switches that cannot copy or add up data send only what they receive",
-        "prove algbw <= 38/3 GB/s (12.6667); --json lists them.",
+        "data crosses these links at least 3 times (4 weighted sets of nodes prove it; --json lists them):\n",
+        "  38 GB/s together, so algbw <= 38 / 3 = 38/3 GB/s.\n",
     ):
         assert words in out
     assert "with more trees; this is" in run_command("optimum", network, "--trees", "1").out

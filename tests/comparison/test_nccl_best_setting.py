@@ -65,7 +65,7 @@ def test_chains_of_our_graph_file_are_a_setting_of_a_damaged_host() -> None:
     assert found["TREE", True].text == (
         'NCCL_ALGO="allreduce:tree;allgather:ring", NCCL_GRAPH_FILE of export --to nccl-graph'
     )
-    assert proof_of(problem, found["TREE", True], Fraction(575, 3)) == "no schedule is faster for large data"
+    assert proof_of(problem, found["TREE", True], Fraction(575, 3)) == "the bound is reached for large data"
     assert proof_of(problem, found["RING", False], Fraction(575, 3)) == "no rings are faster for large data"
     assert proof_of(problem, found["RING", True], Fraction(575, 3)) in {
         "no rings are faster for large data",

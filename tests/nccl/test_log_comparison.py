@@ -239,6 +239,6 @@ def test_an_all_to_all_has_no_rings_and_no_single_cut(compared: Compared) -> Non
     labels = row_labels(found)
     assert "NCCL's rings" not in labels
     assert "limited by" not in labels
-    assert labels["best"].endswith("80.00% of the bound")
+    assert labels["measured"].endswith("80.00% of the bound")
     document = only_test(found)
     assert (document["ring_algbw"], document["limiting_links"]) == (None, [])

@@ -30,6 +30,10 @@ SENT = (
 RECEIVED = "GPU b0/gpu0 must receive 15/16 of the data from the other 15 GPUs. All of it enters over these links:"
 ALLOWED = "  325 GB/s together, so algbw <= 325 / (15/16) = 1040/3 GB/s."
 SHARED = "The reduce and the broadcast share the links, and no division of the links gives faster trees: "
+CROSSED = (
+    f"{SHARED}all of the data crosses these links at least 6 times (2 weighted sets of nodes, each at 32 symmetric "
+    "places, prove it; --json lists them):"
+)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,7 @@ SHARED = "The reduce and the broadcast share the links, and no division of the l
         ("dgx-a100:boxes=2", "allreduce", None, RECEIPT, "  5200 GB/s together, so algbw <= 5200 / 30 = 520/3 GB/s."),
         ("ring:nodes=4,one_way=true", "reduce", "0", SENT, "  1 GB/s together, so algbw <= 1 GB/s."),
         ("mi250:boxes=2", "allreduce", None, SHARED, None),
+        ("dgx-a100:boxes=4", "allreduce", None, CROSSED, "  800 GB/s together, so algbw <= 800 / 6 = 400/3 GB/s."),
         ("mi250:boxes=1", "allreduce", None, "The nodes are divided into 8 parts.", None),
     ],
 )

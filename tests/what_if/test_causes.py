@@ -1,6 +1,7 @@
 """Causes of a low bandwidth."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from forestcoll.nccl.comparison import LogComparison, judge_busbw
 from forestcoll.presentation.results.measurements.measured import comparison_page
 from forestcoll.topology import Topology
 from forestcoll.topology.changes import change_named
+from forestcoll.topology.importers.reading import import_topology
 from forestcoll.topology.registry import build_topology
 from forestcoll.what_if.causes import MOST_CAUSES, with_causes
 from shuffled_hosts import shuffled
@@ -120,6 +122,16 @@ def test_the_command_for_a_link_is_that_of_its_vendor() -> None:
     (amd,) = judged("mi300x:boxes=1", 221).tests
     (fabric,) = judged("dgx-h100:boxes=4", 230, "allgather").tests
     assert [each.causes[0].test.split()[0] for each in (nvidia, amd, fabric)] == ["nvidia-smi", "amd-smi", "ibstatus;"]
+
+
+def test_the_command_for_a_link_between_a_gpu_and_its_nic_is_that_of_pcie(tmp_path: Path) -> None:
+    text = (
+        "     GPU0 GPU1 NIC0 NIC1\nGPU0 X NV12 PIX SYS\nGPU1 NV12 X SYS PIX\nNIC0 PIX SYS X SYS\nNIC1 SYS PIX SYS X\n"
+    )
+    (tmp_path / "topo.txt").write_text(text)
+    network = import_topology(tmp_path / "topo.txt", nvlink=25, nic=25, hosts=4).topology
+    (test,) = judged(network, 20, "allgather").tests
+    assert {each.test for each in test.causes if "GPU0--b0/NIC0" in each.change} == {"lspci -vv | grep LnkSta:"}
 
 
 def test_the_order_of_the_hosts_in_the_network_is_a_cause_if_another_one_is_better() -> None:

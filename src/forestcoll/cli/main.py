@@ -58,7 +58,7 @@ _GROUPS = {
         "emulate": "Run COMMAND once for each rank on an emulated network.",
     },
     "Research": {
-        "one-port": "Broadcast a series of messages, or one large message.",
+        "one-port": "Repeat a collective as a series, or broadcast one large message.",
         "train-time": "Estimate the time of a training iteration on a network.",
     },
 }

@@ -70,7 +70,7 @@ def _methods_help() -> str:
 )
 @json_option
 def command(topology: str, output: Mapping[str, Path], *, as_json: bool, **options: Any) -> None:
-    """Broadcast a series of messages or one large message, or repeat another collective.
+    """Repeat a collective as a series, or broadcast one large message.
 
     The source sends one message after another to all compute nodes, in a schedule that repeats after a period. A
     message of size 1 takes 1/bandwidth over a link. If TOPOLOGY contains "port_model": "one-port", a compute node sends

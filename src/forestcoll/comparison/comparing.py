@@ -29,7 +29,7 @@ from forestcoll.comparison.against.program_runs import ProgramRun
 from forestcoll.comparison.cuts import loaded_cuts
 from forestcoll.comparison.mpi.chosen import algorithms_chosen, choices_text, made_by
 from forestcoll.comparison.mpi.rules import LIBRARIES
-from forestcoll.comparison.reasons import TIE, reason_for
+from forestcoll.comparison.reasons import reaches, reason_for
 from forestcoll.comparison.slots import SLOTS, measured_costs
 from forestcoll.comparison.value import Comparison, Row, Skipped
 from forestcoll.demand.collective import COMPARED, Collective
@@ -383,9 +383,10 @@ class _Rows:
         share = found.algbw / self._bound.algbw
         cuts = loaded_cuts(self._problem, found.loads, self._bound)
         whole = 1 / found.algbw if found.family == Family.STEPS else None
-        reason = reason_for(self._problem, found.loads, cuts, share, whole)
-        if name == OWN and reason == TIE:
-            reason = "it reaches the bound, so for large data no schedule is faster"
+        if share == 1:
+            reason = f"{'' if name == OWN else 'a tie: '}{reaches(self._bound)}"
+        else:
+            reason = reason_for(self._problem, found.loads, cuts, share, whole)
         self._rows.append(
             Row(
                 name=name,

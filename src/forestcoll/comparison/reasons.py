@@ -14,13 +14,11 @@ from forestcoll.algorithms.method import Problem
 from forestcoll.comparison.cuts import LoadedCut
 from forestcoll.comparison.link_classes import link_classes
 from forestcoll.demand.collective import Collective
+from forestcoll.schedule.proof import Bound
 from forestcoll.topology import Topology
 
 _MOST_CLASSES = 4
 """The most classes of links that a sentence names."""
-
-TIE = "a tie: it reaches the bound, so for large data no schedule is faster"
-"""The sentence for a schedule that reaches the bound."""
 
 _NEAR_TIE = Fraction(98, 100)
 """From this part of the bound on, a schedule nearly ties with the optimum."""
@@ -32,6 +30,12 @@ _LARGEST = 10_000
 """The greatest denominator of a fraction that is printed exactly."""
 
 
+def reaches(bound: Bound) -> str:
+    """Return the sentence for a schedule that reaches a bound."""
+    kind = "schedule of trees" if bound.proof.trees_only else "schedule"
+    return f"it reaches the bound, so for large data no {kind} is faster"
+
+
 def reason_for(
     problem: Problem,
     loads: Sequence[Fraction],
@@ -39,18 +43,16 @@ def reason_for(
     share: Fraction,
     whole: Fraction | None = None,
 ) -> str:
-    """Return the sentence for a schedule that is right, without a period.
+    """Return the sentence for a schedule that is right but slower than the bound, without a period.
 
     Args:
         problem: the collective and the network.
         loads: the part of M that crosses each link.
         cuts: the cuts of the collective with the data that crosses them.
-        share: the algbw of the schedule as a part of the bound.
+        share: the algbw of the schedule as a part of the bound; it is below the bound.
         whole: the time of the schedule for one unit of M, if it is longer than that of its busiest link because steps
             wait for each other; None if the busiest link is always busy.
     """
-    if share == 1:
-        return TIE
     links = problem.topology.links
     times = [load / link.bandwidth for load, link in zip(loads, links, strict=True)]
     near = [f"nearly a tie, within {_percent(1 - share)}% of the bound"] if share >= _NEAR_TIE else []

@@ -24,11 +24,14 @@ from forestcoll.nccl.results import COLLECTIVES, Log, LogRow, LogTest, collectiv
 from forestcoll.nccl.settings import NcclAlgbw, nccl_algbw
 from forestcoll.schedule.proof.bound import Bound
 from forestcoll.schedule.proof.cut import CutProof
+from forestcoll.schedule.proof.proof import Proof
+from forestcoll.schedule.proof.tree_dual import TreeDualProof
 from forestcoll.solver.bounds.rings import RingBound, ring_bound
 from forestcoll.solver.flows.search import flow_search
 from forestcoll.solver.forests.scaling import require_all_ports
 from forestcoll.solver.problem import OptimumProblem
 from forestcoll.topology import Topology, TopologyLike
+from forestcoll.topology.graph.part import usable_part
 from forestcoll.topology.link_classes import LinkClass, link_classes
 from forestcoll.topology.registry import load_topology
 
@@ -78,7 +81,8 @@ class TestComparison:
         bound: the bound, in the unit of the topology; None without one.
         gbps: GB/s of one unit of the topology.
         rings: the bound of rings, in the unit of the topology; None if there are no rings.
-        limiting: the classes of links that limit, the greatest bandwidth first; none if the proof weighs many sets.
+        limiting: the classes of links that limit, the greatest bandwidth first; none for other proofs than
+            a cut and weights of sets.
         limiting_rings: the classes of links that limit rings.
         limits: what the algorithms of the library could reach and usually reach, the best-fitting one first.
         remarks: what the user should know, in sentences.
@@ -331,8 +335,8 @@ class _Comparer:
             demand=demand,
             bound=bound,
             rings=rings,
-            limiting=_limiting(self.network, bound.proof.inside) if isinstance(bound.proof, CutProof) else (),
-            limiting_rings=() if rings is None else _limiting(self.network, rings.cut),
+            limiting=_limiting(self.network, demand, bound.proof),
+            limiting_rings=() if rings is None else _limiting(self.network, demand, CutProof(rings.cut)),
         )
         measured = found.best[1] / self._gbps
         *limits, general = limits_of(self.network, demand, bound.algbw, self._progress)
@@ -438,8 +442,10 @@ def _algorithm_of(test: LogTest) -> str:
     return "" if test.best is None else test.best[0].algorithm.upper()
 
 
-def _limiting(network: Topology, cut: tuple[int, ...]) -> tuple[LinkClass, ...]:
-    """Return the classes of the links that leave a cut."""
-    leaving = CutProof(cut).leaving(network)
-    ends = sorted({(min(link.source, link.target), max(link.source, link.target)) for link in leaving})
+def _limiting(network: Topology, demand: NodeDemand, proof: Proof) -> tuple[LinkClass, ...]:
+    """Return the classes of the links that leave a cut, or cost something by the weights of sets; else none."""
+    links = proof.leaving(network) if isinstance(proof, CutProof) else ()
+    if isinstance(proof, TreeDualProof):
+        links = tuple(proof.limiting(usable_part(network, demand.members(network))))
+    ends = sorted({(min(link.source, link.target), max(link.source, link.target)) for link in links})
     return tuple(sorted(link_classes(network, ends), key=lambda each: -each.bandwidth))

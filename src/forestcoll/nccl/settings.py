@@ -134,10 +134,10 @@ def proof_of(problem: Problem, setting: Setting, bound: Fraction) -> str:
     Args:
         problem: the problem.
         setting: the setting.
-        bound: the bound of all schedules, in the unit of the topology.
+        bound: the bound of the collective, in the unit of the topology.
     """
     if setting.algbw >= bound:
-        return "no schedule is faster for large data"
+        return "the bound is reached for large data"
     rings = ring_bound(problem.topology, problem.demand, bound) if setting.algorithm == "RING" else None
     return "found by search" if rings is None or setting.algbw < rings.algbw else "no rings are faster for large data"
 

@@ -213,7 +213,7 @@ def _narrow(network: Topology) -> Iterator[_Suspect]:
         for left in (75, 50, 25):
             text = f"{one}--{other}={left}%"
             change = change_named(network, degrade=[text])
-            test = "lspci -vv | grep LnkSta:" if is_nic else _test_of(network, Change("", links=each.links[:1]))
+            test = _PCIE if is_nic else _test_of(network, Change("", links=each.links[:1]))
             yield _Suspect(f"--degrade {text}", test, change)
     nics = {ends for each in _parts(network, PartKind.NICS) for ends in each.links}
     if nics:
@@ -261,6 +261,12 @@ def _links_of(parts: Sequence[Change]) -> tuple[Ends, ...]:
 _DEBUG = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT"
 """What makes NCCL say what it found."""
 
+_PCIE = "lspci -vv | grep LnkSta:"
+"""What shows the width and the speed of each PCIe link."""
+
+_ON_PCIE = ("nic", "pcie switch", "cpu")
+"""The devices of a box that GPUs reach over PCIe."""
+
 
 def _test_of(network: Topology, change: Change) -> str:
     """Return the command that tests whether links or switches have failed."""
@@ -270,5 +276,7 @@ def _test_of(network: Topology, change: Change) -> str:
         return "iblinkinfo --switches-only; ibdiagnet"
     if not ends <= inside.keys():
         return "ibstatus; rdma link show"
+    if any(network.nodes[node].attributes.get("device") in _ON_PCIE for node in ends):
+        return _PCIE
     gpu = gpu_of(network)
     return "amd-smi xgmi" if gpu is not None and gpu.name.startswith("mi") else "nvidia-smi nvlink --status"

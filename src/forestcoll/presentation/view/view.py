@@ -270,7 +270,8 @@ def _schedule_sentence(schedule: Schedule) -> str:
     if schedule.bound is None:
         return f"{words}."
     if schedule.bound.algbw == algbw:
-        return f"{words}, which is the bound: no schedule is faster."
+        kind = "schedule of trees" if schedule.bound.proof.trees_only else "schedule"
+        return f"{words}, which is the bound: no {kind} is faster."
     return f"{words}, and the bound is {bandwidth(schedule.bound.algbw, unit)}."
 
 

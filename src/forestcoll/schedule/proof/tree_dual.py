@@ -28,7 +28,7 @@ from forestcoll.demand.collective import Collective, PhaseOp
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.schedule.proof import reading
 from forestcoll.schedule.proof.proof import NodeName, Proof, ProofError
-from forestcoll.topology import Node, NodeKind, Symmetry, Topology
+from forestcoll.topology import Link, Node, NodeKind, Symmetry, Topology
 from forestcoll.topology.graph.part import usable_part
 from forestcoll.topology.symmetry.orbits import Orbits
 
@@ -150,7 +150,7 @@ class TreeDualProof(Proof):
 
     def words(self) -> str:
         """See `Proof.words`."""
-        images = f", each with {self.symmetry.order} images" * (self.symmetry.order > 1)
+        images = f", each at {self.symmetry.order} symmetric places" * (self.symmetry.order > 1)
         return (
             f"At the weights of {plural(len(self.cuts), 'set')} of nodes{images}, a link costs the weights of the sets "
             "that it crosses, and every tree crosses the sets. So algbw is at most the sum of bandwidth times cost "
@@ -210,6 +210,14 @@ class TreeDualProof(Proof):
             roots = {orbits.of_node[node] for node in roles.roots}
             least = min(held[orbit] / orbits.node_sizes[orbit] for orbit in roots)
         return _quotient(self._paid(topology, orbits, PHASES), least)
+
+    def limiting(self, topology: Topology) -> dict[Link, Fraction]:
+        """Return the links that cost something, each with its greatest price of the phases."""
+        orbits = Orbits.of(topology, self.symmetry)
+        prices = zip(*(self._prices(topology, orbits, phase) for phase in PHASES), strict=True)
+        of_orbit = [max(each) / size for each, size in zip(prices, orbits.link_sizes, strict=True)]
+        of_link = zip(topology.links, orbits.of_link, strict=True)
+        return {link: of_orbit[orbit] for link, orbit in of_link if of_orbit[orbit] > 0}
 
     def _checked_orbits(self, topology: Topology, roles: Roles) -> Orbits:
         """Return the orbits of nodes and links, after a check of the conditions under which the inequality holds."""

@@ -40,7 +40,8 @@ def comparison_page(found: Comparison, *, complete: bool = False) -> Page:
     topology, demand = found.topology, found.demand
     title = f"{topology.name}: {demand.collective}, {counted(topology, demand.ranks)}"
     unit, best = topology.bandwidth_unit, found.bound.algbw
-    most = f"No schedule exceeds {bandwidth(best, unit)}, busbw {bandwidth(best * found.busbw_factor, unit)}."
+    kind = "schedule of trees" if found.bound.proof.trees_only else "schedule"
+    most = f"No {kind} exceeds {bandwidth(best, unit)}, busbw {bandwidth(best * found.busbw_factor, unit)}."
     skipped_document = [{"name": each.name, "reason": each.reason} for each in found.skipped]
     is_complete = complete or len(found.rows) + len(found.skipped) <= _MOST_ROWS
     blocks: tuple[Row | Table | str, ...] = (

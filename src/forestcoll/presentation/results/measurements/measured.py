@@ -195,31 +195,39 @@ def _figures(unit: str, test: TestComparison, factor: Fraction) -> Iterator[tupl
     algbw, (row, best) = test.bound_algbw or Fraction(0), test.best
     sums = [each.algbw * test.gbps for each in test.limits if each.usual.bound == NVLS]
     without = " without NVLS" if any(each > algbw for each in sums) else ""
-    yield "bound", f"algbw {bandwidth(algbw, 'GB/s')}, busbw {bandwidth(algbw * factor, 'GB/s')}{without}"
+    yield "bound", f"{_bandwidths(algbw, factor)}{without}"
     where = "" if row is None else f" at {size_name(row.size)}"
-    yield "best", f"algbw {float(best):.4g} GB/s{where}: {percent(best / algbw)} of the bound"
+    figures = f"algbw {float(best):.4g} GB/s, busbw {float(best * factor):.4g} GB/s{where}"
+    yield "measured", f"{figures}: {percent(best / algbw)} of the bound"
     if test.limiting:
         yield "limited by", "; ".join(each.name(unit) for each in test.limiting)
     if test.rings_algbw is not None:
-        share, names = percent(best / test.rings_algbw), "; ".join(each.name(unit) for each in test.limiting_rings)
-        yield "NCCL's rings", f"at most algbw {bandwidth(test.rings_algbw, 'GB/s')}; the best is {share} of it"
-        yield "limited by", names
+        yield "NCCL's rings", _at_most(test.rings_algbw, best, factor)
+        yield "limited by", "; ".join(each.name(unit) for each in test.limiting_rings)
     if (nccl := test.nccl) is not None and (nccl.best or 0) > (nccl.algbw or 0):
-        best_setting = bandwidth((nccl.best or Fraction(0)) * test.gbps, "GB/s")
-        yield "NCCL's best", f"algbw {best_setting} with {nccl.setting}"
+        best_setting = _bandwidths((nccl.best or Fraction(0)) * test.gbps, factor)
+        yield "NCCL's best", f"{best_setting} with {nccl.setting}"
     for each in sums:
-        yield "NVLS", f"at most algbw {bandwidth(each, 'GB/s')}; the best is {percent(best / each)} of it"
+        yield "NVLS", _at_most(each, best, factor)
     for limit in test.limits:
         yield "usual", _usual(limit, factor * test.gbps)
     yield "verdict", _verdict(test)
 
 
+def _bandwidths(algbw: Fraction, factor: Fraction) -> str:
+    return f"algbw {bandwidth(algbw, 'GB/s')}, busbw {bandwidth(algbw * factor, 'GB/s')}"
+
+
+def _at_most(limit: Fraction, measured: Fraction, factor: Fraction) -> str:
+    return f"at most {_bandwidths(limit, factor)}; {percent(measured / limit)} of it measured"
+
+
 def _usual(limit: Limit, factor: Fraction) -> str:
-    usual = limit.usual
+    usual, method = limit.usual, _METHODS[limit.usual.algorithm]
     low, high = (limit.algbw * each * factor for each in (usual.low, usual.high))
     span = f"{float(low):.4g}" if low == high else f"{float(low):.4g} to {float(high):.4g}"
-    why = usual.source or "60 to 95 % of what is possible; no measurement of such machines is known"
-    return f"{_METHODS[usual.algorithm]}: busbw {span} GB/s ({why})"
+    why = usual.source or f"assumed: 60 to 95 % of what {method} can reach"
+    return f"{method}: busbw {span} GB/s ({why})"
 
 
 def _verdict(test: TestComparison) -> str:

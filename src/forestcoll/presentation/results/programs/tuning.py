@@ -18,7 +18,7 @@ def tuning_page(found: Tuning, folder: Path | None = None) -> Page:
     place = max(range(len(found.sizes)), key=found.ratio)
     worst = f"{found.ratio(place):.3g} times the lower bound (at {size_name(found.sizes[place])})"
     blocks: tuple[Row | Table | str, ...] = (
-        f"For large data, no schedule exceeds {bandwidth(found.algbw, topology.bandwidth_unit)}.",
+        f"For large data, the bound is {bandwidth(found.algbw, topology.bandwidth_unit)}.",
         _costs(found.costs),
         _ranges(found),
         f"At the compared sizes, the times are at most {worst}.",

@@ -149,12 +149,23 @@ def _explain_tree_dual(bound: Bound, topology: Topology, demand: NodeDemand) -> 
     proof = cast("TreeDualProof", bound.proof)
     images = proof.symmetry.order
     count = f"{len(proof.cuts)} weighted set{'s' * (len(proof.cuts) != 1)} of nodes"
-    each = f", each with {images} images" if images > 1 else ""
-    limit = f"algbw <= {bandwidth(bound.algbw, topology.bandwidth_unit)}"
+    each = f", each at {images} symmetric places," if images > 1 else ""
+    prove = "prove" if len(proof.cuts) > 1 else "proves"
+    limiting = proof.limiting(usable_part(topology, demand.members(topology)))
     why = "Switches that cannot copy or add up data send only what they receive, so trees cannot use all links fully"
     if demand.collective is Collective.ALLREDUCE:
         why = "The reduce and the broadcast share the links, and no division of the links gives faster trees"
-    return [f"{why}: {count}{each} prove {limit}; --json lists them."]
+    if len(set(limiting.values())) > 1:
+        limit = f"algbw <= {bandwidth(bound.algbw, topology.bandwidth_unit)}"
+        return [f"{why}: {count}{each} {prove} {limit}; --json lists them."]
+    total = sum((link.bandwidth for link in limiting), Fraction(0))
+    crossed = total / bound.algbw
+    proven = f"({count}{each} {prove} it; --json lists them)"
+    return [
+        f"{why}: all of the data crosses these links at least {times(crossed)} {proven}:",
+        *_links(topology, list(limiting)),
+        _together(topology, total, crossed),
+    ]
 
 
 def _explain_tree_lengths(bound: Bound, topology: Topology, _demand: NodeDemand) -> list[str]:

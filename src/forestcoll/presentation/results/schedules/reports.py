@@ -75,7 +75,8 @@ def report_page(report: "Report") -> Page:
     if report.algbw is not None:
         found.append(row("algbw", report.algbw, algbw=report.algbw))
     if (bound := report.bound) is not None:
-        proven = f"{bound.algbw}, proven by a proof of kind {bound.proof.kind}"
+        along = " for schedules of trees" * bound.proof.trees_only
+        proven = f"{bound.algbw}{along}, proven by a proof of kind {bound.proof.kind}"
         found.append(row("bound", proven, optimal_algbw=bound.algbw))
     optimal = row("optimal", _optimal(report), optimal=report.optimal)
     return Page("valid", (*found, optimal), valid=True)
