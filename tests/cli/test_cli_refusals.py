@@ -263,7 +263,6 @@ WRONG_USAGE = [
     ("design --nodes 8 --degree 4 --profile ''", "Invalid value for '--profile': is empty; give a name"),
     ("train-time switch-base-256 ring:nodes=4 --alpha -1", "expected 0 or more"),
     ("train-time '' ring:nodes=4", "Invalid value for 'PROFILE': is empty; give a name"),
-    ("train-time llama-3-8b ring:nodes=4 ''", "is empty; give a name"),
     ("train-time llama-3-8b ring:nodes=4 --layout fsdp=4 --buckets 1MB", "--buckets is for data parallelism; "),
     ("tune ring:nodes=3 --collective broadcast", "'broadcast' is not supported by this command"),
     ("tune ring:nodes=3 -o -", "name a folder"),
@@ -292,6 +291,7 @@ def test_wrong_usage(line: str, message: str) -> None:
 
 SIX = "ring:nodes=6"
 REFUSED = [
+    ("train-time llama-3-8b ring:nodes=4 ''", "'': no such builder or file"),
     (f"optimum {A100} --all --layout tp=8,dp=2 --run tp", "a table lists all dimensions of a layout; leave run"),
     ("optimum ring --all --root z", "no node 'z'"),
     (f"optimum {A100} --all --root ib", "is a switch"),

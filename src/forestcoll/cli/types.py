@@ -301,10 +301,11 @@ class FileOrText(AnyType):
     """A text that may be, or contain, the name of a file to read. The command reads it."""
 
     name = "text"
+    may_be_empty = False
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
-        """Return the text, which is not empty: an empty path would be the current folder."""
-        if value == "":
+        """Return the text. The name of a file is not empty, for that would be the current folder."""
+        if value == "" and not self.may_be_empty:
             raise click.BadParameter("is empty; give a name", ctx, param)
         return value
 
@@ -319,6 +320,7 @@ class TopologySpec(FileOrText):
     """A network: a file, or the name of a builder with parameters. The command reads it."""
 
     name = "topology"
+    may_be_empty = True  # no builder has an empty name
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002
         """Return the builders that begin with `incomplete`; the shell adds file names."""

@@ -207,7 +207,7 @@ def _joined(asked: _Asked, uses_mpi: bool) -> Launch:  # noqa: FBT001 (as `join`
     if uses_mpi and launcher_rank() is not None and importlib.util.find_spec("mpi4py") is not None:
         # The import starts MPI and keeps the interpreter's lock until all ranks have come. So it is before the store,
         # whose threads need the lock.
-        importlib.import_module("mpi4py.MPI")
+        _mpi()
     if "MASTER_ADDR" in variables and found is not None:
         address = f"{variables['MASTER_ADDR']}:{_port(variables)}"
         here = interface_here() or local_address(variables["MASTER_ADDR"])
@@ -268,16 +268,24 @@ def _torchrun(asked: _Asked) -> Launch:
     return asked.launch((rank, size), TorchStore(store), "torchrun", here, joining)
 
 
+def _mpi() -> Any:
+    """Return the module of MPI, which its first import starts."""
+    try:
+        return importlib.import_module("mpi4py.MPI")
+    except (ImportError, RuntimeError) as error:  # there is no library, or another one than mpi4py was built for
+        reason = str(error).splitlines()[0]
+        raise InputError(f"mpi4py cannot start MPI ({reason}); install the MPI library of this mpirun") from None
+
+
 def _mpirun(asked: _Asked) -> Launch:
     if importlib.util.find_spec("mpi4py") is None:
         raise InputError(
             "under mpirun without mpi4py; install it (pip install 'forestcoll[mpi]'), or set MASTER_ADDR and "
             "MASTER_PORT to a free port of rank 0's machine"
         )
-    from mpi4py import MPI
-
-    world = MPI.COMM_WORLD
-    is_one_machine = world.Split_type(MPI.COMM_TYPE_SHARED).Get_size() == world.Get_size()
+    mpi = _mpi()
+    world = mpi.COMM_WORLD
+    is_one_machine = world.Split_type(mpi.COMM_TYPE_SHARED).Get_size() == world.Get_size()
     here = interface_here() or ("127.0.0.1" if is_one_machine else socket.gethostbyname(socket.gethostname()))
     joining = Deadline.after(asked.timeout)
     rank = world.Get_rank()

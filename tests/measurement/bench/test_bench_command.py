@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -200,6 +201,15 @@ def test_a_process_without_a_rank_is_refused(capsys: Captured, variables: Mappin
     status, err = refusal(capsys, "bench", *PAIR, variables=variables)
     assert (status, err.count("\n")) == (1, 1)
     assert message in err
+
+
+def test_a_library_of_mpi_that_does_not_load_is_named(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
+    monkeypatch.setitem(sys.modules, "mpi4py.MPI", None)
+    status, err = refusal(capsys, "bench", *PAIR, variables={"PMI_RANK": "0", "PMI_SIZE": "2"})
+    assert (status, err.count("\n")) == (1, 1)
+    assert "mpi4py cannot start MPI (" in err
+    assert "install the MPI library of this mpirun" in err
 
 
 @pytest.mark.parametrize(
