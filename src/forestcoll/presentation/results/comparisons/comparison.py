@@ -113,7 +113,7 @@ def _best_in_words(found: Comparison) -> list[str]:
         f"{method} from {size_name(each[0].point.size)} ({', '.join(f'{best.share:.0%}' for best in each)})"
         for method, each in spans
     )
-    return [f"The row {own.name} is {', '.join(words)}; in brackets, the lower bound of the time in percent of it."]
+    return [f"Best of {own.name} by size: {', '.join(words)}; in brackets: the least possible time / the time."]
 
 
 def _choices_in_words(found: Comparison) -> list[str]:
