@@ -113,7 +113,7 @@ def test_causes_are_on_the_page_and_in_the_document() -> None:
         }
     ]
     lines = comparison_page(found).lines()
-    assert "Causes with which this would be normal, the best first (--without and --degrade: options of this command):" in lines
+    assert "Causes with which this would be normal, the best first (--without, --degrade: options of explain):" in lines
     assert any(line.split()[:2] == ["--degrade", "b0/gpu0--b0/nvswitch=75%"] for line in lines)
 
 

@@ -181,7 +181,7 @@ def _test_blocks(found: LogComparison, test: TestComparison) -> Iterator[Table |
     yield f"{name} over {plural(count, 'rank')}{place}:"
     yield labelled(_figures(found.topology.bandwidth_unit, test, test.demand.collective.busbw_factor(count)))
     if test.causes:
-        yield "Causes with which this would be normal, the best first (--without and --degrade: options of this command):"
+        yield "Causes with which this would be normal, the best first (--without, --degrade: options of explain):"
         yield _causes(test)
     if test.test.rows:
         yield _results(test)
