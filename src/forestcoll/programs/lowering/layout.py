@@ -20,11 +20,6 @@ _TASKS = {
 }
 
 
-def task_of(collective: Collective) -> Task:
-    """Return the task of a program for a collective."""
-    return _TASKS[collective]
-
-
 @dataclass(frozen=True)
 class DataLayout:
     """The data of a program.
