@@ -12,35 +12,34 @@ namespace forestcoll {
 template <class Item>
 class FlatLists {
  public:
-  explicit FlatLists(std::size_t lists) : sizes_(lists), places_(lists) {}
+  explicit FlatLists(std::size_t lists) : places_(lists) {}
 
   std::span<const Item> operator[](std::size_t list) const {
-    if (sizes_[list] == 0) return {};
-    return {items_.data() + places_[list].begin, sizes_[list]};
+    if (items_.empty()) return {};
+    const Place& at = places_[list];
+    return {items_.data() + at.begin, at.size};
   }
 
   // A list without room is moved to the end of the array, with room for twice as many items.
   void append(std::size_t list, Item item) {
     Place& at = places_[list];
-    std::uint32_t& size = sizes_[list];
-    if (size == at.room) {
+    if (at.size == at.room) {
       const std::size_t begin = items_.size();
       at.room = std::max<std::uint32_t>(1, 2 * at.room);
       items_.resize(begin + at.room);
-      std::copy_n(items_.begin() + static_cast<std::ptrdiff_t>(at.begin), size,
+      std::copy_n(items_.begin() + static_cast<std::ptrdiff_t>(at.begin), at.size,
                   items_.begin() + static_cast<std::ptrdiff_t>(begin));
       at.begin = begin;
     }
-    items_[at.begin + size++] = item;
+    items_[at.begin + at.size++] = item;
   }
 
  private:
   struct Place {
     std::size_t begin = 0;
-    std::uint32_t room = 0;
+    std::uint32_t size = 0, room = 0;
   };
 
-  std::vector<std::uint32_t> sizes_;  // apart, because most lists may be empty
   std::vector<Place> places_;
   std::vector<Item> items_;
 };

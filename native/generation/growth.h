@@ -40,9 +40,9 @@ class Growth {
   Growth(Network<Capacity>& network, const std::vector<NodeIndex>& terminals, TightSets<Capacity>& sets,
          const Orbits* orbits = nullptr)
       : network_(network), sets_(sets), terminals_(terminals), paths_(network), is_terminal_(index(network.nodes())),
-        stamp_(index(network.nodes())), settled_(index(network.nodes())), useful_(network, is_terminal_),
-        distance_(index(network.nodes())), exits_(index(network.nodes())), feeders_(index(network.nodes())),
-        sendable_(index(network.nodes())), choice_(index(network.nodes())), depth_order_(network.nodes()) {
+        settled_(index(network.nodes())), useful_(network, is_terminal_), exits_(index(network.nodes())),
+        entrances_(index(network.nodes())), feeders_(index(network.arcs())), sendable_(index(network.nodes())),
+        depth_order_(network.nodes()) {
     for (const NodeIndex terminal : terminals) is_terminal_[index(terminal)] = true;
     capacity_arc_.resize(index(network.arcs()));
     std::iota(capacity_arc_.begin(), capacity_arc_.end(), 0);
@@ -58,9 +58,14 @@ class Growth {
       prices_.add(network.capacity(arc));
     }
     for (const Capacity all : sendable_) sender_prices_.add(all);
+    std::uint32_t arcs_in = 0;
     for (NodeIndex node = 0; node < network.nodes(); ++node) {
+      entrances_[index(node)].first =
+          std::exchange(arcs_in, arcs_in + static_cast<std::uint32_t>(network.in(node).size()));
       for (const ArcIndex arc : network.out(node)) {
-        exits_.append(index(node), {arc, network.head(arc), is_terminal(network.head(arc))});
+        Exit exit{arc, 0, is_terminal(network.head(arc))};
+        exit.head = static_cast<std::uint32_t>(network.head(arc));
+        exits_.append(index(node), exit);
       }
     }
   }
@@ -229,6 +234,8 @@ class Growth {
  private:
   static std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
 
+  static constexpr ArcIndex kNoArc = -1;
+
   // Returns whether this arc alone permits the tree to use it.
   bool open(const Tree& tree, ArcIndex arc, Rules rules) const {
     if (left(arc) < rules.enough) return false;
@@ -259,7 +266,7 @@ class Growth {
     network_.add_capacity(used, amount);
     if (amount > 0 || !prices_.holds(index(used), network_.capacity(used))) {
       prices_.update(index(used), network_.capacity(used));
-      choice_[index(network_.head(arc))] = {};
+      entrances_[index(network_.head(arc))].choice = kNoArc;
     }
     if (is_terminal(sender(arc))) send(index(sender(arc)), -amount);
   }
@@ -291,8 +298,9 @@ class Growth {
     if (out.empty()) return;
     const std::size_t first = index(tree.root) % out.size();  // the place of the arc that is tried first
     for (std::size_t place = 0; place < out.size(); ++place) {
-      const auto [arc, head, leads_to_terminal] = out[place];
-      if (leads_to_terminal) {
+      const ArcIndex arc = out[place].arc;
+      const auto head = static_cast<NodeIndex>(out[place].head);
+      if (out[place].leads_to_terminal) {
         if (tree.reaches(head) || !open(tree, arc, rules)) continue;
         const std::size_t turn = place >= first ? place - first : place + out.size() - first;
         const Cost whole = so_far + cost(arc) + sender_prices_[index(sender_[index(head)])];
@@ -307,36 +315,36 @@ class Growth {
 
   // Records that the switch can be entered over `arc`, at the cost `reached`.
   void feed(NodeIndex node, ArcIndex arc, Cost reached) {
-    Cost& best = distance_[index(node)];
-    if (stamp_[index(node)] != round_) {
-      stamp_[index(node)] = round_;
-      feeders_[index(node)].clear();
-      choice_[index(node)] = {};
-      best = reached + 1;
+    Entrance& entrance = entrances_[index(node)];
+    if (entrance.met != round_) {
+      entrance.met = round_;
+      entrance.feeders = 0;
+      entrance.choice = kNoArc;
+      entrance.distance = reached + 1;
     }
-    feeders_[index(node)].push_back(arc);
-    if (reached < best) {
-      best = reached;
+    feeders_[entrance.first + entrance.feeders++] = arc;
+    if (reached < entrance.distance) {
+      entrance.distance = reached;
       open_.push({reached, node});
     }
   }
 
   // Whether the node is a switch that can no longer be entered.
-  bool is_cut_off(NodeIndex node) const { return !is_terminal(node) && feeders_[index(node)].empty(); }
+  bool is_cut_off(NodeIndex node) const { return !is_terminal(node) && entrances_[index(node)].feeders == 0; }
 
   // Finds a path from the frontier that ends in `last`, and stores it in `path_`.
   bool find_way(const Tree& tree, ArcIndex last, Rules rules) {
     NodeIndex node = network_.tail(last);
     path_.assign(1, last);
     while (!is_terminal(node)) {
-      const Choice next = next_feeder(tree, node, rules);
-      if (next.arc >= 0) {
-        path_.push_back(next.arc);
-        node = next.tail;
+      const ArcIndex next = next_feeder(tree, node, rules);
+      if (next != kNoArc) {
+        path_.push_back(next);
+        node = network_.tail(next);
       } else if (path_.size() == 1) {
         return false;
       } else {  // the switch cannot be entered any more, so another way to it is needed
-        choice_[index(network_.head(path_.back()))] = {};
+        entrances_[index(network_.head(path_.back()))].choice = kNoArc;
         path_.resize(1);
         node = network_.tail(last);
       }
@@ -345,35 +353,29 @@ class Growth {
     return true;
   }
 
-  // An arc into a switch, or none.
-  struct Choice {
-    ArcIndex arc = -1;
-    NodeIndex tail = -1;
-  };
-
-  // The cheapest arc, by present use, over which the switch can still be entered.
-  Choice next_feeder(const Tree& tree, NodeIndex node, Rules rules) {
-    Choice& choice = choice_[index(node)];
-    if (choice.arc < 0 || shared_ || !open(tree, choice.arc, rules)) choice = cheapest_feeder(tree, node, rules);
+  // The cheapest arc, by present use, over which the switch can still be entered, or kNoArc.
+  ArcIndex next_feeder(const Tree& tree, NodeIndex node, Rules rules) {
+    ArcIndex& choice = entrances_[index(node)].choice;
+    if (choice == kNoArc || shared_ || !open(tree, choice, rules)) choice = cheapest_feeder(tree, node, rules);
     return choice;
   }
 
   // Also removes the arcs over which the switch cannot be entered any more.
-  Choice cheapest_feeder(const Tree& tree, NodeIndex node, Rules rules) {
-    auto& feeders = feeders_[index(node)];
-    Choice best;
+  ArcIndex cheapest_feeder(const Tree& tree, NodeIndex node, Rules rules) {
+    Entrance& entrance = entrances_[index(node)];
+    ArcIndex* const feeders = feeders_.data() + entrance.first;
+    ArcIndex best = kNoArc;
     Cost least = 0;
-    for (std::size_t place = 0; place < feeders.size();) {
+    for (std::uint32_t place = 0; place < entrance.feeders;) {
       const ArcIndex arc = feeders[place];
       const NodeIndex tail = network_.tail(arc);
       if (!open(tree, arc, rules) || is_cut_off(tail)) {
-        feeders[place] = feeders.back();
-        feeders.pop_back();
+        feeders[place] = feeders[--entrance.feeders];
         continue;
       }
-      const Cost reached = (is_terminal(tail) ? 0 : distance_[index(tail)]) + cost(arc);
-      if (best.arc < 0 || reached < least) {
-        best = {arc, tail};
+      const Cost reached = (is_terminal(tail) ? 0 : entrances_[index(tail)].distance) + cost(arc);
+      if (best == kNoArc || reached < least) {
+        best = arc;
         least = reached;
       }
       ++place;
@@ -463,25 +465,30 @@ class Growth {
   const std::vector<NodeIndex>& terminals_;
   ArcPathTable paths_;
   std::vector<char> is_terminal_;
-  std::vector<std::uint32_t> stamp_, settled_;  // for a switch, the round in which it was last met, and settled
+  std::vector<std::uint32_t> settled_;  // for a node, the last round in which it was settled
   std::uint32_t round_ = 0;
   bool prunes_ = false;  // whether the search of this round enters only useful switches
   UsefulSwitches<Capacity> useful_;
-  std::vector<Cost> distance_;
   struct Exit {
     ArcIndex arc;
-    NodeIndex head;
-    bool leads_to_terminal;
+    std::uint32_t head : 31, leads_to_terminal : 1;  // 8 bytes in all: the search reads all exits for each tree
   };
-  FlatLists<Exit> exits_;                       // for a node, the arcs out of it
-  std::vector<std::vector<ArcIndex>> feeders_;  // for a switch, the arcs into it from nodes settled before it
-  bool shared_ = false;                         // whether arcs share capacities
-  std::vector<ArcIndex> capacity_arc_;          // for an arc, the arc of its orbit whose capacity it uses
-  std::vector<NodeIndex> sender_;               // for a node, the node that its sending is counted with
-  Prices<Capacity> prices_;                     // of the capacities of arcs
-  std::vector<Capacity> sendable_;              // for a compute node, what is left of all arcs out of it
-  Prices<Capacity> sender_prices_;              // of `sendable_`, paid by paths to the node
-  std::vector<Choice> choice_;  // for a switch, the cheapest of `feeders_` while no price of them changes
+  FlatLists<Exit> exits_;  // for a node, the arcs out of it
+  // How the search of a round enters a switch.
+  struct Entrance {
+    Cost distance = 0;
+    std::uint32_t first = 0, feeders = 0;  // the place of the first of its feeders, and how many there are
+    std::uint32_t met = 0;                 // the last round in which the search met it
+    ArcIndex choice = kNoArc;              // the cheapest feeder while no price of them changes
+  };
+  std::vector<Entrance> entrances_;     // for each node
+  std::vector<ArcIndex> feeders_;       // for each switch, the arcs into it from nodes settled before it
+  bool shared_ = false;                 // whether arcs share capacities
+  std::vector<ArcIndex> capacity_arc_;  // for an arc, the arc of its orbit whose capacity it uses
+  std::vector<NodeIndex> sender_;       // for a node, the node that its sending is counted with
+  Prices<Capacity> prices_;             // of the capacities of arcs
+  std::vector<Capacity> sendable_;      // for a compute node, what is left of all arcs out of it
+  Prices<Capacity> sender_prices_;      // of `sendable_`, paid by paths to the node
   struct Visit {
     Cost cost;
     NodeIndex node;
