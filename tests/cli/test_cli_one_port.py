@@ -101,6 +101,13 @@ def test_a_source_that_does_not_reach_all_nodes_is_named(figure_1: Path) -> None
         assert run_command("one-port", figure_1, "--source", "3", *words, "--json").error_line().startswith(message)
 
 
+def test_a_collective_without_a_source_names_the_nodes_that_do_not_reach_each_other(figure_1: Path) -> None:
+    for collective in ("allgather", "reduce-scatter"):
+        error = run_command("one-port", figure_1, "--collective", collective).error_line()
+        assert error.startswith("figure 1: compute node 's' cannot be reached from compute node")
+        assert error.endswith("; add links on the way")
+
+
 def test_a_shared_bandwidth_is_in_the_json(figure_1: Path) -> None:
     document = json.loads(figure_1.read_text())
     document["nodes"][0]["send_bandwidth"] = "3/2"
