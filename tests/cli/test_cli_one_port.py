@@ -118,6 +118,29 @@ def test_a_shared_bandwidth_is_in_the_json(figure_1: Path) -> None:
     assert sum(used) <= Fraction(3, 2)
 
 
+@pytest.mark.parametrize(
+    ("ports", "model"),
+    [
+        ("one", "one-port"),
+        ("send", "one-port-send"),
+        ("receive", "one-port-receive"),
+        ("half", "half-duplex"),
+        ("bounded", "bounded-multi-port"),
+    ],
+)
+def test_a_limit_of_a_node_counts_in_a_port_model_of_a_file_and_of_an_option(
+    tmp_path: Path, ports: str, model: str
+) -> None:
+    line = [edge("a", "b", 1), edge("b", "c", 1)]
+    for graph, words in ((GRAPH, ["--ports", ports]), (GRAPH | {"port_model": model}, [])):
+        network = write_network(tmp_path, line, "abc", directed=False, graph=graph)
+        document = json.loads(network.read_text())
+        document["nodes"][0]["send_bandwidth"] = "1/2"
+        network.write_text(json.dumps(document))
+        found = answer(network, "--collective", "scatter", "--source", "a", *words)
+        assert found["throughput"] == "1/4"  # a sends 2 messages, each in 2 units of time
+
+
 def test_the_page_names_what_limits_half_duplex_nodes(tmp_path: Path) -> None:
     network = write_network(tmp_path, FIGURE_1[:4], "s12", directed=True, graph=ONE_PORT)
     run = run_command("one-port", network, "--source", "s", "--ports", "half")
