@@ -10,6 +10,7 @@ from forestcoll.algorithms.frontier import step_frontier
 from forestcoll.algorithms.generate import generate
 from forestcoll.base.errors import InputError
 from forestcoll.demand.collective import Collective
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
 from forestcoll.schedule.steps.value import StepSchedule
 from forestcoll.topology import Topology
@@ -44,6 +45,21 @@ def test_the_stored_schedules_are_points() -> None:
     ]
     assert found.stopped is None
     assert [each.is_exact for each in found.points] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("network", "demand", "message"),
+    [
+        ("ring:nodes=4", Demand("broadcast", root=0), "no frontier of steps for a broadcast; use allgather, reduce-"),
+        ("ring:nodes=4", Demand("gather", root=0), "no frontier of steps for a gather; use allgather, reduce-"),
+        ("ring:nodes=4", Demand("allgather", ranks=(0, 1)), "equal shards of all compute nodes; leave ranks out"),
+        ("ring:nodes=4", Demand("allgather", shards={0: 1}), "equal shards of all compute nodes; leave shards out"),
+        ("dgx-a100:boxes=1", Demand("allgather"), "is a switch; .* so ask for the optimum without a frontier"),
+    ],
+)
+def test_a_refusal_names_what_the_frontier_takes(network: str, demand: Demand, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        step_frontier(network, demand)
 
 
 def test_groups_are_refused() -> None:

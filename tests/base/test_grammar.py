@@ -39,6 +39,9 @@ def test_a_wrong_text_is_refused_with_what_is_near() -> None:
     messages = {
         "ballpen": "'ballpen': no such pen; did you mean 'ball-pen'? there are ball-pen",
         "ball-pen:": "ball-pen: '' is not key=value; expected NAME:key=value,key=value",
+        "ball-pen:width=3,4": "ball-pen: '4' is not key=value; expected NAME:key=value,key=value",
+        "ball-pen:label=a,b": "ball-pen: 'b' is not key=value; expected NAME:key=value,key=value, "
+        "with quotes around a text that has commas",
         "ball-pen:widht=3": "ball-pen: there is no parameter 'widht'; did you mean 'width'? there are "
         "width, is_red, label",
         "ball-pen:width=10": "ball-pen: width is '10'; expected an integer from 1 to 9",

@@ -101,6 +101,13 @@ def test_a_source_that_does_not_reach_all_nodes_is_named(figure_1: Path) -> None
         assert run_command("one-port", figure_1, "--source", "3", *words, "--json").error_line().startswith(message)
 
 
+def test_a_collective_without_a_source_names_the_nodes_that_do_not_reach_each_other(figure_1: Path) -> None:
+    for collective in ("allgather", "reduce-scatter"):
+        error = run_command("one-port", figure_1, "--collective", collective).error_line()
+        assert error.startswith("figure 1: compute node 's' cannot be reached from compute node")
+        assert error.endswith("; add links on the way")
+
+
 def test_a_shared_bandwidth_is_in_the_json(figure_1: Path) -> None:
     document = json.loads(figure_1.read_text())
     document["nodes"][0]["send_bandwidth"] = "3/2"
@@ -109,6 +116,29 @@ def test_a_shared_bandwidth_is_in_the_json(figure_1: Path) -> None:
     assert (found["throughput"], found["port_model"]) == ("3/2", "bounded-multi-port")
     used = [Fraction(each["bandwidth"]) for each in found["bandwidths"] if each["source"] == "s"]
     assert sum(used) <= Fraction(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("ports", "model"),
+    [
+        ("one", "one-port"),
+        ("send", "one-port-send"),
+        ("receive", "one-port-receive"),
+        ("half", "half-duplex"),
+        ("bounded", "bounded-multi-port"),
+    ],
+)
+def test_a_limit_of_a_node_counts_in_a_port_model_of_a_file_and_of_an_option(
+    tmp_path: Path, ports: str, model: str
+) -> None:
+    line = [edge("a", "b", 1), edge("b", "c", 1)]
+    for graph, words in ((GRAPH, ["--ports", ports]), (GRAPH | {"port_model": model}, [])):
+        network = write_network(tmp_path, line, "abc", directed=False, graph=graph)
+        document = json.loads(network.read_text())
+        document["nodes"][0]["send_bandwidth"] = "1/2"
+        network.write_text(json.dumps(document))
+        found = answer(network, "--collective", "scatter", "--source", "a", *words)
+        assert found["throughput"] == "1/4"  # a sends 2 messages, each in 2 units of time
 
 
 def test_the_page_names_what_limits_half_duplex_nodes(tmp_path: Path) -> None:

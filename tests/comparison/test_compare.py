@@ -194,12 +194,21 @@ def test_each_cut_has_the_data_that_crosses_it_and_the_data_that_must() -> None:
     assert (cut.cut, cut.crosses, cut.needed) == ("out of the bottleneck cut", Fraction(15, 16), Fraction(7, 8))
 
 
+def test_a_name_that_is_given_twice_has_one_row() -> None:
+    found = compare("ring:nodes=4", baselines=["pairwise", "openmpi", "pairwise", "openmpi"])
+    assert [row.name for row in found.rows] == ["forestcoll", "pairwise", "openmpi"]
+
+
 def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     for collective in ("broadcast", "reduce"):
         with pytest.raises(InputError, match="use one of allgather, reduce-scatter, allreduce, all-to-all"):
             compare("ring:nodes=4", Demand(collective, root=0))
     with pytest.raises(InputError, match=r"'trees' is not the name of an algorithm; .*there are bine, blink"):
         compare("ring:nodes=4", baselines=["trees"])
+    for name, meant in (("openmpii", "openmpi"), ("mpitch", "mpich"), ("te-ccl:epochs=2", "te-ccl")):
+        problem = f"'{name}' is not the name of an algorithm; did you mean '{meant}'. .*, mpich"
+        with pytest.raises(InputError, match=problem):
+            compare("ring:nodes=4", baselines=[name])
     with pytest.raises(InputError, match="no such file"):
         compare("ring:nodes=4", baselines=[tmp_path / "missing.json"])
 

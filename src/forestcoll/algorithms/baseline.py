@@ -174,19 +174,23 @@ def default_baselines(nodes: int) -> tuple[Baseline, ...]:
     return tuple(each for each in baselines() if each.most_by_default is None or nodes <= each.most_by_default)
 
 
-def baselines_named(names: Iterable[str]) -> tuple[Baseline, ...]:
-    """Return the algorithms with these names, in this order.
+def baselines_named(names: Iterable[str], others: Iterable[str] = ()) -> tuple[Baseline, ...]:
+    """Return the algorithms with these names, each once, in this order.
+
+    Args:
+        names: the names.
+        others: further names that the caller knows; they are skipped.
 
     Raises:
-        InputError: a name is unknown.
+        InputError: a name is unknown; the message lists all names, and the one that is meant without parameters.
     """
     known = {each.name: each for each in baselines()}
-    chosen = []
-    for name in names:
-        if name not in known:
-            raise unknown_name(f"{shown(name)} is not the name of an algorithm", name, known)
-        chosen.append(known[name])
-    return tuple(chosen)
+    listed = [*known, *others]
+    wanted = tuple(dict.fromkeys(names))
+    for name in wanted:
+        if name not in listed:
+            raise unknown_name(f"{shown(name)} is not the name of an algorithm", name.partition(":")[0], listed)
+    return tuple(known[name] for name in wanted if name in known)
 
 
 OWN = "forestcoll"

@@ -21,7 +21,8 @@ from forestcoll.algorithms.method import Method, Problem, require_supported
 from forestcoll.base.display import Displayed
 from forestcoll.base.errors import InputError
 from forestcoll.base.progress import SILENT, Progress
-from forestcoll.demand.collective import Collective
+from forestcoll.demand.collective import Collective, collective_named
+from forestcoll.demand.demand import Demand
 from forestcoll.demand.groups.groups import Groups
 from forestcoll.demand.texts import DemandLike, demand_of
 from forestcoll.schedule.shape_of import shape_of
@@ -126,12 +127,22 @@ def step_frontier(
     wanted = demand_of(demand)
     if isinstance(wanted, Groups):
         raise InputError("the frontier of steps is for one collective; leave groups and pieces out")
-    require_supported(Steps(), wanted)
+    _check(wanted)
     problem = problem_of(topology, wanted, progress)
-    require_direct(problem.topology)
+    require_direct(problem.topology, "ask for the optimum without a frontier")
     egress = max(problem.topology.egress[node] for node in problem.members)
     least = egress / problem.optimum.bound.algbw
     return StepFrontier(problem.topology, problem.collective, *_points(problem, egress, least), least)
+
+
+def _check(demand: Demand) -> None:
+    kind = collective_named(demand.collective)
+    if kind not in Steps.collectives:
+        raise InputError(f"there is no frontier of steps for {kind.with_article}; use {', '.join(Steps.collectives)}")
+    for part in ("ranks", "shards", "matrix"):
+        if getattr(demand, part) is not None:
+            raise InputError(f"the frontier of steps is for equal shards of all compute nodes; leave {part} out")
+    require_supported(Steps(), demand)
 
 
 def _points(problem: Problem, egress: Fraction, least: Fraction) -> tuple[tuple[StepPoint, ...], str | None]:

@@ -217,7 +217,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Text:
-    """A text that other code reads: it has no `,`, which separates parameters."""
+    """A text that other code reads. In quotes it may have a `,`, which separates parameters."""
 
     form: str
 

@@ -26,7 +26,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from forestcoll.base.errors import InputError, InternalError, did_you_mean, shown
-from forestcoll.base.parameters import Parameter, parameter_of
+from forestcoll.base.parameters import Parameter, Text, parameter_of
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _FIRST = re.compile(r"([a-z0-9-]+)[ ,]")
@@ -71,7 +71,13 @@ class Spec:
         for part in _parts(text):
             key, equals, value = part.partition("=")
             if not equals:
-                raise InputError(f"{self.name}: {shown(part)} is not key=value; expected NAME:key=value,key=value")
+                last = next(reversed(values), None)
+                hint = (
+                    ", with quotes around a text that has commas" if last and isinstance(known[last].kind, Text) else ""
+                )
+                raise InputError(
+                    f"{self.name}: {shown(part)} is not key=value; expected NAME:key=value,key=value{hint}"
+                )
             if key not in known:
                 there_are = f"there are {', '.join(known)}" if known else f"{self.name} has no parameters"
                 raise InputError(

@@ -456,8 +456,9 @@ def named_network(
 def with_ports(network: "Topology", ports: str | None) -> "Topology":
     """Return the network with the port model that `ports_option` selects."""
     from forestcoll.topology.graph.node_limits import with_node_limits
+    from forestcoll.topology.model import BOUNDED
 
     if ports is None:
         return network
     changed = replace(network, port_model=_PORT_MODELS[ports])
-    return with_node_limits(changed) if changed.port_model is None else changed
+    return changed if changed.port_model == BOUNDED else with_node_limits(changed)

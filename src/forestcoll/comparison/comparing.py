@@ -116,7 +116,7 @@ def compare(  # noqa: PLR0913 (five, a table, and progress)
     require_kind(nccl, str | os.PathLike | None, "nccl", "the path of a libnccl.so.2, or a version such as '2.30'")
     require_kind(cuda_table, str | os.PathLike | None, "cuda_table", "the name of a file")
     names, others = _named(baselines)
-    given = None if names is None else baselines_named(name for name in names if name not in LIBRARY_ROWS)
+    given = None if names is None else baselines_named(names, LIBRARY_ROWS)
     problem = problem_of(topology, demand, progress)
     _check(problem)
     chosen = default_baselines(len(problem.members)) if given is None else given

@@ -85,7 +85,7 @@ class Dag:
     order: str | None = of_kind(
         None,
         Text("ids, such as 's,1,2' in quotes"),
-        "the ids of all compute nodes in its order, the source first",
+        "the ids of all compute nodes in its order, the source first, such as 's,1,2' in quotes",
         default_text="the best order found",
     )
 

@@ -15,7 +15,17 @@ from forestcoll.base.exact import WrittenFloat, to_fraction
 from forestcoll.base.units import BANDWIDTH_UNIT, bandwidth_in
 from forestcoll.topology.graph.node_limits import with_node_limits
 from forestcoll.topology.graph.walks import unreachable_pair
-from forestcoll.topology.model import KNOWN_MODELS, PORT_MODELS, Link, Node, NodeId, NodeKind, Topology, near_id
+from forestcoll.topology.model import (
+    BOUNDED,
+    KNOWN_MODELS,
+    PORT_MODELS,
+    Link,
+    Node,
+    NodeId,
+    NodeKind,
+    Topology,
+    near_id,
+)
 
 MAX_DENOMINATOR_DIGITS = 1800
 """The most digits of the common denominator of all bandwidths. Sums of bandwidths and the optimum may be that long.
@@ -157,7 +167,7 @@ class TopologyBuilder:
             port_model=self._port_model,
             attributes=MappingProxyType(self._attributes),
         )
-        if self._port_model is None:
+        if self._port_model != BOUNDED:
             topology = with_node_limits(topology)
         if len(topology.compute) < 2:
             count = len(topology.compute)

@@ -99,7 +99,8 @@ def test_a_period_has_a_bar_for_each_use_of_a_port(drawn: Callable[..., ElementT
     names, bars = chart(schedule)
     picture = drawn(draw_period, schedule)
     assert_bars(picture, bars)
-    assert {*names, "tree 0", schedule.topology.name} <= set(texts(picture))
+    title = "one period of a series of broadcasts, 1 messages per unit of time"
+    assert {*names, "tree 0", schedule.topology.name, title} <= set(texts(picture))
 
 
 def test_an_iteration_has_two_rows(drawn: Callable[..., ElementTree.Element]) -> None:

@@ -81,6 +81,7 @@ NO_LINK = {"source": "a", "target": "b", "price": 1}
         (["period"], None, "x: period null is not a number; write "),
         (["messages_per_period"], 0, "x: messages_per_period is 0; expected an integer of 1 or more"),
         (["source"], "z", "x: source: there is no node 'z'"),
+        (["source"], None, "x: source: null is not the id of a node"),
         (["rounds", 0, "transfers", 0, "tree"], 99, "x: rounds[0].transfers[0].tree is 99; there are "),
         (["rounds", 0, "transfers", 0, "source"], "b", "x: rounds[0].transfers[0]: tree 0 has no edge 'b' -> "),
         (["rounds", 0, "transfers", 0, "edge"], 99, "x: rounds[0].transfers[0].edge is 99, which is not an edge "),
@@ -91,7 +92,7 @@ NO_LINK = {"source": "a", "target": "b", "price": 1}
             "x: certificate.prices[0].port is 'x'; expected 'send', 'receive', 'b",
         ),
         (["certificate", "cuts", 0, "nodes"], 1, "x: certificate.cuts[0].nodes is 1; expected a list"),
-        (["throughput"], "1/977", "x: throughput is 1/977, but "),
+        (["throughput"], "1/977", "x: throughput is '1/977', but messages_per_period / period is '"),
         (["trees", 0, "edges"], [["a", "w"], ["a", 1]], "x: trees[0].edges[1] must start on the switch that the "),
         (["trees", 0, "edges"], [["a", "w"]], "x: trees[0]: the last edge ends on a switch; continue to a compute "),
         (["certificate"], None, "x: optimal_throughput has no certificate; give both or neither"),
@@ -100,6 +101,12 @@ NO_LINK = {"source": "a", "target": "b", "price": 1}
 )
 def test_the_error_for_an_invalid_document_names_the_place(path: list[Any], value: object, message: str) -> None:
     assert refusal(from_document, changed(document(), path, value), where="x").startswith(message)
+
+
+def test_a_collective_with_a_root_needs_a_source() -> None:
+    found = document()
+    del found["source"]
+    assert refusal(from_document, found, where="x") == 'x: needs "source": the id of the root of a broadcast'
 
 
 def test_the_certificate_states_the_optimum_if_the_file_does_not() -> None:

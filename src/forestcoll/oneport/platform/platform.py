@@ -55,7 +55,12 @@ class Platform:
 
     @staticmethod
     def of(
-        topology: Topology, source: NodeId, costs: Sequence[Fraction] | None = None, *, inwards: bool = False
+        topology: Topology,
+        source: NodeId,
+        costs: Sequence[Fraction] | None = None,
+        *,
+        inwards: bool = False,
+        role: str = "source",
     ) -> "Platform":
         """Return the platform of `topology` with the given source.
 
@@ -64,6 +69,7 @@ class Platform:
             source: the id of a compute node or, if no node has that id, its position among the compute nodes.
             costs: the time of a message over each link. The default is 1/bandwidth.
             inwards: whether messages go to the source instead.
+            role: what messages call the source.
 
         Raises:
             InputError: the source is unknown or a switch, or a cost is 0 or less.
@@ -71,14 +77,15 @@ class Platform:
         """
         if any(key in topology.nodes[node].attributes for node in topology.compute for key in KEYS):
             raise InputError(f"{topology.name}: nodes have overheads; use without_overheads(topology)")
-        number = root_number(topology, source, role="source")
+        number = root_number(topology, source, role=role)
         if missed := _unreached(topology, number, inwards=inwards):
             names = ", ".join(shown(each) for each in topology.ids(missed[:3]))
             more = f" and {len(missed) - 3} more" if len(missed) > 3 else ""
             verb = "cannot be reached from" if inwards else "cannot reach"
+            other = " or choose another source" if role == "source" else ""
             raise NoSolutionError(
-                f"{topology.name}: source {shown(source)} {verb} compute node{'s' * (len(missed) > 1)} "
-                f"{names}{more}; add links on the way or choose another source"
+                f"{topology.name}: {role} {shown(source)} {verb} compute node{'s' * (len(missed) > 1)} "
+                f"{names}{more}; add links on the way{other}"
             )
         each = tuple(1 / link.bandwidth for link in topology.links) if costs is None else tuple(costs)
         _check_costs(topology, each)

@@ -80,8 +80,8 @@ def _platform(topology: TopologyLike, kind: Collective, source: NodeId | None) -
     if source is not None:
         raise InputError(f"{topology.name}: {kind.with_article} has no source; leave it out")
     first = topology.nodes[topology.compute[0]].id
-    Platform.of(topology, first, inwards=not kind.flows_to_roots)
-    return Platform.of(topology, first, inwards=kind.flows_to_roots)
+    Platform.of(topology, first, inwards=not kind.flows_to_roots, role="compute node")
+    return Platform.of(topology, first, inwards=kind.flows_to_roots, role="compute node")
 
 
 def _trees(platform: Platform, kind: Collective, best: BestRates, progress: Progress) -> tuple[SeriesTree, ...]:

@@ -12,7 +12,8 @@ TERMS = {
     "optimum.",
     "bottleneck cut": "A cut with the greatest ratio of compute nodes inside to exit bandwidth. It determines the "
     "optimum and is its certificate.",
-    "bound": "An algbw that no schedule exceeds, with a proof that can be checked by addition.",
+    "bound": "An algbw that no schedule exceeds (some bounds hold for schedules of trees, and say so), with a proof "
+    "that can be checked by addition.",
     "box": "A host: compute nodes, switches and NICs with the same value of the attribute `box`.",
     "collective": "An operation of all compute nodes together. After an allgather, every node has the shards of all "
     "nodes. A reduce-scatter is its reverse: every node ends with the sum of its shard. An allreduce is a "

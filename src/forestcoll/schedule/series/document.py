@@ -145,7 +145,8 @@ class _Reader:
         )
         claimed = self._rational(document, "throughput", "")
         if claimed != schedule.throughput:
-            raise self._error(f"throughput is {claimed}, but {messages} messages in {period} are {schedule.throughput}")
+            found = shown(str(schedule.throughput))
+            raise self._error(f"throughput is {shown(str(claimed))}, but messages_per_period / period is {found}")
         return schedule
 
     def _collective(self, document: Mapping[str, object]) -> Collective:
@@ -154,6 +155,8 @@ class _Reader:
             known = ", ".join(repr(each.value) for each in SERIES)
             raise self._error(f"collective is {shown(name)}; expected one of {known}")
         collective = Collective(str(name))
+        if collective.has_root and "source" not in document:
+            raise self._error(f'needs "source": the id of the root of {collective.with_article}')
         if not collective.has_root and "source" in document:
             raise self._error(f"{collective.with_article} has no source; leave it out")
         return collective

@@ -5,7 +5,7 @@ switch v/send. With `receive_bandwidth`, its links end at the switch v/receive, 
 bandwidth. Data that v passes on for others crosses both. So every bound, schedule, check and time respects the limits
 without knowing them. A limit of at least the sum of the links has no effect, and there is no switch for it.
 
-In a port model, `node_ports` has the limits instead.
+In the port model `bounded-multi-port`, `node_ports` has the limits instead.
 """
 
 from collections.abc import Mapping, Sequence

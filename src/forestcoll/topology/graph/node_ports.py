@@ -1,7 +1,7 @@
 """Attributes of nodes for port models: bandwidths that the links of a node share, and switches that are part of a node.
 
 - `send_bandwidth` and `receive_bandwidth` of a compute node limit the sum of the bandwidths of all its links at a time.
-  Here they count in the port model `bounded-multi-port`; without a port model they become links (`node_limits`).
+  Here they count in the port model `bounded-multi-port`; otherwise they become links (`node_limits`).
 - `port_of` of a switch is the id of a compute node. The links of the switch use the ports of that node, as if they
   began or ended on it. The links between the two are stages of a send or of a receive in the node itself.
 """

@@ -38,7 +38,8 @@ def draw_period(schedule: SeriesSchedule, path: Path) -> None:
     length = f", which is {period} unit{'s' * (period != 1)} of time" if len(str(period)) <= _MAX_DIGITS else ""
     kinds = [f"tree {number}" for number in range(trees)] if trees <= KINDS else []
     each = "message" if schedule.collective is Collective.BROADCAST else "operation"
-    title = f"one period, {float(schedule.throughput):.6g} {each}s per unit of time"
+    series = f"one period of a series of {schedule.collective.value}s"
+    title = f"{series}, {float(schedule.throughput):.6g} {each}s per unit of time"
     rows = [(name, 1) for name in names]
     drawn = gantt_chart("Bars: the transfers of each tree", (f"part of the period{length}", 1.0), rows, bars, kinds)
     write_picture(text(headed((schedule.topology.name, title), drawn)), path)

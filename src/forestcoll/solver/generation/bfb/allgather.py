@@ -90,8 +90,12 @@ def checked_chunks(chunks: int | None) -> int | None:
     return chunks
 
 
-def require_direct(topology: Topology) -> None:
+def require_direct(topology: Topology, instead: str = "choose a method of trees") -> None:
     """Check that the network has no switches and that nodes use all their links at the same time.
+
+    Args:
+        topology: the network.
+        instead: what the caller of a network with a switch can do, for the message.
 
     Raises:
         InputError: the network has a switch.
@@ -101,7 +105,7 @@ def require_direct(topology: Topology) -> None:
         switch = topology.nodes[topology.switches[0]].id
         raise InputError(
             f"{topology.name}: node {switch!r} is a switch; the methods of steps need a network without switches, so "
-            "choose a method of trees"
+            f"{instead}"
         )
     require_all_ports(topology)
 
