@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
+from forestcoll.cli.file_types import OutputFile
 from forestcoll.cli.main import forestcoll
-from forestcoll.cli.types import OutputFile
 from fuzz.mutations import ODD_TEXTS, mutated
 
 LEFT_OUT = {"bench", "emulate", "probe"}

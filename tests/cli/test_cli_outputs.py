@@ -8,8 +8,8 @@ import click
 import pytest
 from cli_run import COMMANDS, run_command
 
+from forestcoll.cli.file_types import FileName, FileOrText, FilesByKind, OutputFile, PictureFile
 from forestcoll.cli.outputs import check_outputs
-from forestcoll.cli.types import FileName, FileOrText, FilesByKind, OutputFile, PictureFile
 from refusal import refusal
 
 

@@ -11,6 +11,7 @@ import pytest
 from cli_run import COMMANDS, run_command, written
 
 from forestcoll.cli import types
+from forestcoll.cli.file_types import FileName
 from forestcoll.demand.collective import SCHEDULED
 
 NEEDED = {"export": ("--to", "goal"), "view": ("ring", "-o", "x.svg")}
@@ -59,7 +60,7 @@ def test_a_wrong_value_of_any_option_is_wrong_usage_that_names_it(name: str) -> 
             assert message.startswith(f"Invalid value for '{option.opts[0]}'"), option.name
             assert "'?!'" in message, option.name
             assert message.endswith(f"(see forestcoll {name} --help)"), option.name
-        if isinstance(option.type, types.FileName):
+        if isinstance(option.type, FileName):
             words = (option.opts[0], "") if isinstance(option, click.Option) else ("",)
             assert "the file name is empty; give a name" in run_command(name, *NEEDED.get(name, ()), *words).err
 
@@ -87,8 +88,8 @@ CHECKED = (
     [
         (types.DataSize(), "2M", 2**21),
         (types.DataSize(), 5, 5),
-        (types.FileName(), "a/b.json", Path("a/b.json")),
-        (types.FileName(), Path("a"), Path("a")),
+        (FileName(), "a/b.json", Path("a/b.json")),
+        (FileName(), Path("a"), Path("a")),
         (types.Speed(), "400Gb/s", 50),
         (types.ElementTypes(), "bfloat16", "bfloat16"),
         (types.ElementTypes(), "all", "all"),

@@ -14,6 +14,7 @@ from forestcoll.cli.main import _COMMANDS, module_of
 
 SHARED = {
     "examples",
+    "file_types",
     "main",
     "options",
     "outputs",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forestcoll.cli.file_types import FileName, FirstRankFile, TopologySpec
 from forestcoll.cli.options import (
     Command,
     collective_option,
@@ -13,16 +14,7 @@ from forestcoll.cli.options import (
     named_network,
     ranks_option,
 )
-from forestcoll.cli.types import (
-    DataSize,
-    ElementTypes,
-    FileName,
-    FirstRankFile,
-    IntegerFrom,
-    OneOf,
-    Reductions,
-    TopologySpec,
-)
+from forestcoll.cli.types import DataSize, ElementTypes, IntegerFrom, OneOf, Reductions
 from forestcoll.demand.collective import Collective
 
 if TYPE_CHECKING:

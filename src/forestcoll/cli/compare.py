@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.cli.file_types import FileName, OutputFile
 from forestcoll.cli.invocation import invocation
 from forestcoll.cli.options import (
     collective_option,
@@ -17,7 +18,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import SIZES, FileName, MessageSizes, OutputFile
+from forestcoll.cli.types import SIZES, MessageSizes
 from forestcoll.demand.collective import COMPARED, Collective
 
 _AGAINST = "--against"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.cli.file_types import FileOrText, OutputFile, PictureFile, TopologySpec
 from forestcoll.cli.options import (
     HelpLaterOption,
     jobs_option,
@@ -16,17 +17,7 @@ from forestcoll.cli.options import (
     processes,
     usage_of,
 )
-from forestcoll.cli.types import (
-    DataSize,
-    FileOrText,
-    NumberSpan,
-    OneOf,
-    OutputFile,
-    PictureFile,
-    SpecText,
-    TopologySpec,
-    TrafficName,
-)
+from forestcoll.cli.types import DataSize, NumberSpan, OneOf, SpecText, TrafficName
 
 if TYPE_CHECKING:
     from forestcoll.base.registry import Spec

@@ -2,8 +2,8 @@
 
 import click
 
+from forestcoll.cli.file_types import TopologySpec
 from forestcoll.cli.options import named_network
-from forestcoll.cli.types import TopologySpec
 
 
 @click.command("emulate", context_settings={"ignore_unknown_options": False})

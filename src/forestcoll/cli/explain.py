@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from forestcoll.cli.file_types import FileName, TopologySpec
 from forestcoll.cli.options import change_options, json_option, named_network, ranks_option
-from forestcoll.cli.types import CollectiveName, FileName, TopologySpec
+from forestcoll.cli.types import CollectiveName
 from forestcoll.demand.collective import Collective
 
 

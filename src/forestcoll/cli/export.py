@@ -10,6 +10,7 @@ import click
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import input_name, is_standard_stream, path_of
+from forestcoll.cli.file_types import OutputFile, check_ending
 from forestcoll.cli.options import (
     HelpLaterOption,
     dialect_option,
@@ -22,7 +23,7 @@ from forestcoll.cli.options import (
     source_options,
     usage_of,
 )
-from forestcoll.cli.types import DataSize, OutputFile, SpecText, check_ending
+from forestcoll.cli.types import DataSize, SpecText
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress

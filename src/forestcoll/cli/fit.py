@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from forestcoll.cli.file_types import FileName, TopologySpec
 from forestcoll.cli.options import json_option, output_option
-from forestcoll.cli.types import CollectiveName, FileName, OneOf, TopologySpec
+from forestcoll.cli.types import CollectiveName, OneOf
 from forestcoll.demand.collective import SCHEDULED
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.cli.file_types import OutputFile, OutputFolder
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
     PARTS,
@@ -19,7 +20,7 @@ from forestcoll.cli.options import (
     topology_argument,
     tree_options,
 )
-from forestcoll.cli.types import MessageSizes, MethodText, OneOf, OutputFile, OutputFolder, SpecText
+from forestcoll.cli.types import MessageSizes, MethodText, OneOf, SpecText
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress

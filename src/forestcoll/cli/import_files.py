@@ -8,8 +8,9 @@ import click
 
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.parameters import Bandwidth, NameOrInteger, Text
+from forestcoll.cli.file_types import FileName
 from forestcoll.cli.options import Command, HelpLaterOption, json_option, network_output_option
-from forestcoll.cli.types import ChoiceOrDigits, FileName, OneOf, SpecText, Speed
+from forestcoll.cli.types import ChoiceOrDigits, OneOf, SpecText, Speed
 from forestcoll.topology.importers.options import OPTIONS
 
 if TYPE_CHECKING:

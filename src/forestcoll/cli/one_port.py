@@ -8,6 +8,7 @@ import click
 
 from forestcoll.base.files import is_standard_stream
 from forestcoll.base.together import written_together
+from forestcoll.cli.file_types import OutputFile, PictureFile
 from forestcoll.cli.options import (
     HelpLaterOption,
     json_option,
@@ -19,7 +20,7 @@ from forestcoll.cli.options import (
     usage_of,
     with_ports,
 )
-from forestcoll.cli.types import CollectiveName, DataSize, IntegerFrom, OutputFile, PictureFile, SpecText
+from forestcoll.cli.types import CollectiveName, DataSize, IntegerFrom, SpecText
 from forestcoll.demand.collective import SERIES
 
 if TYPE_CHECKING:

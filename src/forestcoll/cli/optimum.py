@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forestcoll.cli.file_types import PictureFile
 from forestcoll.cli.numpy_start import import_numpy
 from forestcoll.cli.options import (
     Changes,
@@ -18,7 +19,6 @@ from forestcoll.cli.options import (
     tree_options,
     usage_of,
 )
-from forestcoll.cli.types import PictureFile
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress

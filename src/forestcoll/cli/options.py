@@ -8,21 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from forestcoll.base.errors import InputError
-from forestcoll.cli.types import (
-    CollectiveName,
-    FileName,
-    FileOrText,
-    FilesByKind,
-    IntegerFrom,
-    MethodText,
-    NetworkFile,
-    OneOf,
-    OutputFile,
-    Ranks,
-    RootlessCollective,
-    TopologySpec,
-    TreeCount,
-)
+from forestcoll.cli.file_types import FileName, FileOrText, FilesByKind, NetworkFile, OutputFile, TopologySpec
+from forestcoll.cli.types import CollectiveName, IntegerFrom, MethodText, OneOf, Ranks, RootlessCollective, TreeCount
 from forestcoll.demand.collective import Collective
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import click
 
 from forestcoll.base.errors import InputError
 from forestcoll.base.files import is_stream
-from forestcoll.cli.types import FileName, FileOrText, FilesByKind, OutputFile, OutputFolder
+from forestcoll.cli.file_types import FileName, FileOrText, FilesByKind, OutputFile, OutputFolder
 
 
 @dataclass(frozen=True)

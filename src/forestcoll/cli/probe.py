@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
+from forestcoll.cli.file_types import FirstRankFile
 from forestcoll.cli.options import json_option
 from forestcoll.cli.terminal_progress import TerminalProgress
-from forestcoll.cli.types import SIZES, FirstRankFile, IntegerFrom, MessageSizes, OneOf
+from forestcoll.cli.types import SIZES, IntegerFrom, MessageSizes, OneOf
 
 
 class _Stages(TerminalProgress):

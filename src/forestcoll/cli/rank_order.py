@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from forestcoll.base.files import is_standard_stream
+from forestcoll.cli.file_types import OutputFile
 from forestcoll.cli.options import collective_option, json_option, named_network, output_option_of, topology_argument
-from forestcoll.cli.types import OneOf, OutputFile
+from forestcoll.cli.types import OneOf
 from forestcoll.demand.collective import UNROOTED, Collective
 
 

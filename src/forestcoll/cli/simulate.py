@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forestcoll.cli.file_types import OutputFile, PictureFile
 from forestcoll.cli.options import (
     costs_option,
     named_network,
@@ -14,7 +15,7 @@ from forestcoll.cli.options import (
     schedule_of_source,
     source_options,
 )
-from forestcoll.cli.types import SIZES, MessageSizes, NumberFrom, OneOf, OutputFile, PictureFile
+from forestcoll.cli.types import SIZES, MessageSizes, NumberFrom, OneOf
 
 if TYPE_CHECKING:
     from forestcoll.algorithms.best_schedule import BestSchedule

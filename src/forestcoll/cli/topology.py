@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from forestcoll.base.files import STANDARD_STREAM, is_standard_stream, is_stream
+from forestcoll.cli.file_types import FileName, TopologySpec
 from forestcoll.cli.options import change_options, json_option, named_network, network_output_option
-from forestcoll.cli.types import FileName, FormatName, TopologySpec
+from forestcoll.cli.types import FormatName
 
 
 @click.command("topology")

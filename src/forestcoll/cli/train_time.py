@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from forestcoll.cli.file_types import FileOrText, PictureFile, TopologySpec
 from forestcoll.cli.options import json_option, usage_of
-from forestcoll.cli.types import DataSizes, ExactNumber, FileOrText, MethodText, PictureFile, TopologySpec
+from forestcoll.cli.types import DataSizes, ExactNumber, MethodText
 
 
 @click.command("train-time")

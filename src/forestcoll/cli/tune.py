@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forestcoll.cli.file_types import FileName, OutputFolder
 from forestcoll.cli.options import (
     collective_option,
     dialect_option,
@@ -16,7 +17,7 @@ from forestcoll.cli.options import (
     ranks_option,
     topology_argument,
 )
-from forestcoll.cli.types import SIZES, FileName, MessageSizes, OneOf, OutputFolder
+from forestcoll.cli.types import SIZES, MessageSizes, OneOf
 from forestcoll.demand.collective import UNROOTED, Collective
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from forestcoll.cli.file_types import FileName, PictureFile, TopologySpec
 from forestcoll.cli.options import Changes, change_options, json_option, named_network, names_schedule, refuse_for_file
-from forestcoll.cli.types import FileName, PictureFile, TopologySpec
 
 if TYPE_CHECKING:
     from forestcoll.base.progress import Progress

@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from forestcoll.cli.file_types import OutputFolder, PictureFile
 from forestcoll.cli.options import (
     PARTS,
     asked_by,
@@ -16,7 +17,7 @@ from forestcoll.cli.options import (
     topology_argument,
     usage_of,
 )
-from forestcoll.cli.types import IntegerFrom, OneOf, OutputFolder, PictureFile
+from forestcoll.cli.types import IntegerFrom, OneOf
 from forestcoll.demand.collective import Collective
 
 

@@ -48,7 +48,7 @@ def all_trees(topology: Topology, root: int, steps: int) -> Iterator[Sends]:
 
 
 def plain_factor(topology: Topology, steps: int) -> float:
-    """Return the least T_B of an allgather by a program with a row for every step tree of every root."""
+    """Return the least T_B of an allgather by a linear program over all step trees of all roots."""
     nodes, links = len(topology.nodes), len(topology.links)
     scaled = ScaledTopology.of(topology)
     program = LinearProgram([1] * nodes + [0] * (links * steps))
