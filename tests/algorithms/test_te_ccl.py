@@ -65,25 +65,6 @@ def test_no_schedule_has_fewer_epochs(topology: Topology, chunks: int) -> None:
         assert made.note.startswith("HiGHS reports an optimum for ")
 
 
-@pytest.mark.parametrize(
-    ("topology", "algbw"),
-    [
-        ("ring:nodes=8", "16/7"),
-        ("hypercube:dim=3", "16/5"),
-        ("torus:dims=3x3", "9/2"),
-        ("dgx-a100:boxes=1", "2400/7"),
-        ("dgx-1:boxes=1", "160"),
-        ("dgx-a100:boxes=2,gpus=4", "160"),
-        pytest.param("dgx-a100:boxes=2", "800/3", marks=pytest.mark.slow),
-    ],
-)
-def test_known_values(topology: str, algbw: str) -> None:
-    for collective in all_collectives():
-        found = verified("te-ccl", problem_of(topology, collective))
-        assert found.algbw == Fraction(algbw) / (2 if collective == "allreduce" else 1)
-        assert found.algbw <= optimum(topology, collective).algbw
-
-
 def test_one_way_links_in_both_directions() -> None:
     """A reduce-scatter is made on the transposed network, which is another one."""
     network = linked("a b c d", "a>b b>c:2 c>d d>a c>a:2")

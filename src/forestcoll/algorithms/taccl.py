@@ -32,7 +32,7 @@ from itertools import count, pairwise
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.forests import LogicalTree, Part, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.timed import HALF, quality, routes_of_pairs, timed_result
+from forestcoll.algorithms.timed import HALF, NotFoundError, quality, routes_of_pairs, timed_result
 from forestcoll.base.exact import as_float
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.schedule.rows import IntArray
@@ -103,14 +103,10 @@ def solved(problem: Problem, chunks: int, *, searched: int = SEARCHED) -> Baseli
 
     try:
         schedule = schedule_of(problem, allgather)
-    except _NoRoutesError:
+    except NotFoundError:
         return None
     note = f"{quality(max(gaps), searched, chunks)} without an order; the algbw is that of the times of the order"
     return timed_result(problem, schedule, times, note)
-
-
-class _NoRoutesError(Exception):
-    """The program is too large, or HiGHS found no solution in its limit."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +182,7 @@ class _Routing:
     """The program of the routes.
 
     Raises:
-        _NoRoutesError: it has too many columns.
+        NotFoundError: it has too many columns.
         DoesNotApplyError: chunks cannot reach all compute nodes over the pairs of the sketch.
     """
 
@@ -195,7 +191,7 @@ class _Routing:
         self._unit = min(sketch.problem.routes.bandwidths.values())
         self._chunks = [_Chunk(root, number) for root in sketch.images for number in range(chunks)]
         if len(self._chunks) * len(sketch.routes) > MOST_COLUMNS:
-            raise _NoRoutesError
+            raise NotFoundError
         _require_reach(sketch)
         self._program = IntegerProgram()
         self._time = self._program.add_column(cost=1.0)
@@ -242,7 +238,7 @@ class _Routing:
         """Return the routes of all chunks, and the gap: how much less the time of a solution may be."""
         found = self._program.solve(searched)
         if found.values is None:
-            raise _NoRoutesError
+            raise NotFoundError
         values = found.values
         trees = []
         for chunk in self._chunks:

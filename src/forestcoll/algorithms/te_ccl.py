@@ -30,7 +30,7 @@ from math import ceil, floor
 from forestcoll.algorithms.baseline import BaselineResult, Family, baseline
 from forestcoll.algorithms.forests import LogicalTree, Part, forest, schedule_of
 from forestcoll.algorithms.method import DoesNotApplyError, Problem
-from forestcoll.algorithms.timed import HALF, quality, routes_of_pairs, timed_result
+from forestcoll.algorithms.timed import HALF, NotFoundError, quality, routes_of_pairs, timed_result
 from forestcoll.demand.collective import UNROOTED
 from forestcoll.demand.demand import NodeDemand
 from forestcoll.solver.exact_lp.integer_program import IntegerProgram
@@ -105,16 +105,12 @@ def solved(problem: Problem, chunks: int, *, searched: int = SEARCHED) -> Baseli
 
     try:
         schedule = schedule_of(problem, allgather)
-    except _NotFoundError:
+    except NotFoundError:
         return None
     epochs = max(found.epochs for found in made)
     gap = max(1 - Fraction(found.not_excluded, found.epochs) for found in made)
     note = f"{quality(gap, searched, chunks)} and {epochs} epochs; the algbw is that of the epochs"
     return timed_result(problem, schedule, [found.time * problem.share / chunks for found in made], note)
-
-
-class _NotFoundError(Exception):
-    """The program is too large, or HiGHS found no solution in its limit."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +143,7 @@ def _fastest(problem: Problem, chunks: int, searched: int) -> _Found:
     grids = [_Grid.of(problem, routes, length) for length in lengths]
     found = [each for grid in grids if (each := _fewest_epochs(problem, grid, chunks, searched)) is not None]
     if not found:
-        raise _NotFoundError
+        raise NotFoundError
     return min(found, key=lambda each: each.time)
 
 

@@ -14,6 +14,10 @@ HALF = 0.5
 """A binary column above this value is 1."""
 
 
+class NotFoundError(Exception):
+    """A program is too large, or HiGHS found no solution in its limit."""
+
+
 def routes_of_pairs(problem: Problem) -> dict[tuple[int, int], Path]:
     """Return the route of each pair of compute nodes that take part, if it has one through switches."""
     routes = {pair: problem.routes.find(*pair) for pair in permutations(problem.members, 2)}
